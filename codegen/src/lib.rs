@@ -1,0 +1,3 @@
+//! Build-script generator of BabelQueue.
+
+pub mod urn;

@@ -1,0 +1,1 @@
+//! Attribute and registration macros of babelqueue; use them through the `babelqueue` crate.

@@ -1,0 +1,1 @@
+//! Typed Kafka messaging on the BabelQueue wire contract.
