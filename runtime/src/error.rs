@@ -1,0 +1,72 @@
+//! What Kafka or its client answered, opaque: questions instead of variants.
+
+use std::fmt;
+
+/// A failure reported by Kafka or by its client library.
+///
+/// The text names what failed and never a configuration value, so it holds no secret.
+#[derive(Clone, PartialEq, Eq)]
+pub struct KafkaError {
+    code: String,
+    message: String,
+    class: Class,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Class {
+    Retriable,
+    /// The broker refused the account: wrong credentials or no right to what was asked.
+    Refused,
+    Permanent,
+    /// The client cannot be used any more.
+    Fatal,
+}
+
+impl KafkaError {
+    pub(crate) fn new(code: impl Into<String>, message: impl Into<String>, class: Class) -> Self {
+        Self { code: code.into(), message: message.into(), class }
+    }
+
+    pub(crate) fn with_context(mut self, context: &str) -> Self {
+        self.message = format!("{context}: {}", self.message);
+        self
+    }
+
+    /// The stable name of the failure, for example `UnknownTopicOrPartition`.
+    #[must_use]
+    pub fn code(&self) -> &str {
+        &self.code
+    }
+
+    /// Whether the same call may succeed later without a change.
+    #[must_use]
+    pub fn is_retriable(&self) -> bool {
+        self.class == Class::Retriable
+    }
+
+    /// Whether the broker refused the account: wrong credentials, or no right to the topic, group or cluster.
+    #[must_use]
+    pub fn is_refused(&self) -> bool {
+        self.class == Class::Refused
+    }
+
+    /// Whether the client that reported it cannot be used any more.
+    #[must_use]
+    pub fn is_fatal(&self) -> bool {
+        self.class == Class::Fatal
+    }
+}
+
+impl fmt::Display for KafkaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} ({})", self.message, self.code)
+    }
+}
+
+impl fmt::Debug for KafkaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KafkaError({self})")
+    }
+}
+
+impl std::error::Error for KafkaError {}

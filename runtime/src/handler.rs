@@ -1,0 +1,245 @@
+//! Handlers of typed jobs, and what they see of a delivery.
+
+use std::{error::Error, fmt, future::Future, sync::Arc};
+
+use crate::{
+    headers,
+    record::{Batch, Headers, Record, TopicPartition},
+};
+
+/// Handles jobs of one type.
+///
+/// Every `async fn(job: J, cx: &Delivery) -> Result<(), HandlerError>` is a handler. Implement the trait for a type of
+/// your own when it carries state; [`routes!`](crate::routes) takes both.
+///
+/// ```
+/// use babelqueue::{Delivery, Handler, HandlerError, babel_job, routes};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[babel_job("urn:babel:orders:created")]
+/// #[derive(Serialize, Deserialize)]
+/// struct OrderCreated {
+///     order_id: u64,
+/// }
+///
+/// struct Warehouse {/* a database pool, say */}
+///
+/// impl Handler<OrderCreated> for Warehouse {
+///     async fn handle(&self, job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+///         println!("order {} at {}", job.order_id, cx.offset());
+///         Ok(())
+///     }
+/// }
+///
+/// let routes = routes![OrderCreated => Warehouse {}];
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle `{J}`",
+    label = "not a handler of `{J}`",
+    note = "a handler is an `async fn(job: {J}, cx: &Delivery) -> Result<(), HandlerError>`, or a type that implements `babelqueue::Handler<{J}>`"
+)]
+pub trait Handler<J>: Send + Sync + 'static {
+    /// Handles one job. `Ok` settles it; an error makes it fail.
+    fn handle(&self, job: J, cx: &Delivery) -> impl Future<Output = Result<(), HandlerError>> + Send;
+}
+
+impl<J: Send + 'static, F: for<'a> HandlerFn<'a, J>> Handler<J> for F {
+    fn handle(&self, job: J, cx: &Delivery) -> impl Future<Output = Result<(), HandlerError>> + Send {
+        self.call(job, cx)
+    }
+}
+
+/// An `async fn` that handles a job: names the future that it returns. Implemented for every such function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle `{J}`",
+    label = "not a handler of `{J}`",
+    note = "a handler is an `async fn(job: {J}, cx: &Delivery) -> Result<(), HandlerError>`, or a type that implements `babelqueue::Handler<{J}>`"
+)]
+pub trait HandlerFn<'a, J>: Send + Sync + 'static {
+    /// The future of one call.
+    type Future: Future<Output = Result<(), HandlerError>> + Send + 'a;
+    /// Calls the function.
+    fn call(&self, job: J, cx: &'a Delivery) -> Self::Future;
+}
+
+impl<'a, J, F, Fut> HandlerFn<'a, J> for F
+where
+    F: Fn(J, &'a Delivery) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), HandlerError>> + Send + 'a,
+{
+    type Future = Fut;
+
+    fn call(&self, job: J, cx: &'a Delivery) -> Fut {
+        self(job, cx)
+    }
+}
+
+/// An `async fn(state: &S, job: J, cx: &Delivery)`, which a method is too. Implemented for every such function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle `{J}` with the state `{S}`",
+    label = "not a handler of `{J}` with the state `{S}`",
+    note = "with a state a handler is an `async fn(state: &{S}, job: {J}, cx: &Delivery) -> Result<(), HandlerError>`, which a method with `&self` is too"
+)]
+pub trait MethodFn<'a, S, J>: Send + Sync + 'static {
+    /// The future of one call.
+    type Future: Future<Output = Result<(), HandlerError>> + Send + 'a;
+    /// Calls the function.
+    fn call(&self, state: &'a S, job: J, cx: &'a Delivery) -> Self::Future;
+}
+
+impl<'a, S: 'a, J, F, Fut> MethodFn<'a, S, J> for F
+where
+    F: Fn(&'a S, J, &'a Delivery) -> Fut + Send + Sync + 'static,
+    Fut: Future<Output = Result<(), HandlerError>> + Send + 'a,
+{
+    type Future = Fut;
+
+    fn call(&self, state: &'a S, job: J, cx: &'a Delivery) -> Fut {
+        self(state, job, cx)
+    }
+}
+
+/// Why a handler did not handle a job. Any error becomes one by `?`.
+///
+/// ```
+/// use babelqueue::HandlerError;
+///
+/// fn parse(text: &str) -> Result<u32, HandlerError> {
+///     if text.is_empty() {
+///         return Err(HandlerError::fatal("no digits: a retry cannot heal that"));
+///     }
+///     Ok(text.parse()?)
+/// }
+///
+/// assert!(parse("").unwrap_err().is_fatal());
+/// assert!(!parse("x").unwrap_err().is_fatal());
+/// ```
+pub struct HandlerError {
+    source: Box<dyn Error + Send + Sync>,
+    fatal: bool,
+}
+
+impl HandlerError {
+    /// A failure that a later attempt may not meet.
+    pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { source: error.into(), fatal: false }
+    }
+
+    /// A failure that every later attempt would meet again.
+    pub fn fatal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { source: error.into(), fatal: true }
+    }
+
+    /// Whether every later attempt would fail as well.
+    #[must_use]
+    pub fn is_fatal(&self) -> bool {
+        self.fatal
+    }
+
+    /// The error that the handler returned.
+    #[must_use]
+    pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {
+        self.source.as_ref()
+    }
+}
+
+impl<E: Error + Send + Sync + 'static> From<E> for HandlerError {
+    fn from(error: E) -> Self {
+        Self::new(error)
+    }
+}
+
+impl fmt::Display for HandlerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(&self.source, f)
+    }
+}
+
+impl fmt::Debug for HandlerError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HandlerError").field("source", &self.source).field("fatal", &self.fatal).finish()
+    }
+}
+
+/// One delivery of a job: where it came from and how it travelled.
+pub struct Delivery {
+    pub(crate) partition: TopicPartition,
+    pub(crate) batch: Arc<Batch>,
+    pub(crate) index: usize,
+    pub(crate) attempts: i64,
+    /// From the body, for a producer that sets no `bq-` headers.
+    pub(crate) body_trace_id: Option<String>,
+    pub(crate) body_message_id: Option<String>,
+}
+
+impl Delivery {
+    pub(crate) fn record(&self) -> Option<Record<'_>> {
+        self.batch.get(self.index)
+    }
+
+    /// The topic that the record was read from.
+    #[must_use]
+    pub fn topic(&self) -> &str {
+        &self.partition.topic
+    }
+
+    /// The partition that the record was read from.
+    #[must_use]
+    pub fn partition(&self) -> i32 {
+        self.partition.partition
+    }
+
+    /// The record's offset in its partition.
+    #[must_use]
+    pub fn offset(&self) -> i64 {
+        self.record().map_or(-1, |record| record.offset)
+    }
+
+    /// The record's timestamp in Unix milliseconds, when it has one.
+    #[must_use]
+    pub fn timestamp(&self) -> Option<i64> {
+        self.record()?.timestamp
+    }
+
+    /// The record's key; `None` is the null key, which is not the empty one.
+    #[must_use]
+    pub fn key(&self) -> Option<&[u8]> {
+        self.record()?.key
+    }
+
+    /// The record's headers, `bq-` ones and others.
+    #[must_use]
+    pub fn headers(&self) -> Headers<'_> {
+        self.record().map_or_else(Headers::default, |record| record.headers)
+    }
+
+    /// The id that every hop of this message keeps; empty when its producer set none.
+    #[must_use]
+    pub fn trace_id(&self) -> &str {
+        self.headers().get_str(headers::TRACE_ID).or(self.body_trace_id.as_deref()).unwrap_or_default()
+    }
+
+    /// The id of this message, `meta.id`; empty when its producer set none.
+    #[must_use]
+    pub fn message_id(&self) -> &str {
+        self.headers().get_str(headers::MESSAGE_ID).or(self.body_message_id.as_deref()).unwrap_or_default()
+    }
+
+    /// How many deliveries of this message failed before this one.
+    #[must_use]
+    pub fn attempts(&self) -> u32 {
+        u32::try_from(self.attempts.max(0)).unwrap_or(u32::MAX)
+    }
+}
+
+impl fmt::Debug for Delivery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Delivery")
+            .field("partition", &self.partition)
+            .field("offset", &self.offset())
+            .field("message_id", &self.message_id())
+            .field("trace_id", &self.trace_id())
+            .field("attempts", &self.attempts)
+            .finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,48 @@
+//! The one hidden door for macros and generated code. Not part of the public API: it changes without notice.
+
+use std::{borrow::Cow, sync::Arc};
+
+pub use serde;
+
+use crate::{
+    handler::{Handler, MethodFn},
+    job::{Job, RecordKey},
+    router::{Route, Routes},
+};
+
+/// A route whose handler is a function of job and delivery, or a [`Handler`].
+pub fn route<J: Job>(handler: impl Handler<J>) -> Route {
+    Route::of(handler)
+}
+
+/// A route whose handler is a function of state, job and delivery.
+pub fn route_with<S: Send + Sync + 'static, J: Job>(state: &Arc<S>, method: impl for<'a> MethodFn<'a, S, J>) -> Route {
+    Route::with_state(Arc::clone(state), method)
+}
+
+/// The routes of one `routes!`, whose URNs it has compared at compile time.
+pub fn routes<const N: usize>(routes: [Route; N]) -> Routes {
+    Routes::new(routes)
+}
+
+/// The record key of a field.
+pub fn record_key<K: RecordKey + ?Sized>(field: &K) -> Option<Cow<'_, [u8]>> {
+    field.record_key()
+}
+
+/// Whether two URNs are the same, at compile time.
+#[must_use]
+pub const fn same_urn(one: &str, other: &str) -> bool {
+    let (one, other) = (one.as_bytes(), other.as_bytes());
+    if one.len() != other.len() {
+        return false;
+    }
+    let mut index = 0;
+    while index < one.len() {
+        if one[index] != other[index] {
+            return false;
+        }
+        index += 1;
+    }
+    true
+}
