@@ -1,5 +1,6 @@
 //! Typed Kafka messaging on the BabelQueue wire contract.
 
+pub mod envelope;
 mod error;
 mod handler;
 mod headers;
@@ -12,6 +13,7 @@ mod router;
 pub use babelqueue_macros::{babel_job, routes};
 
 pub use crate::{
+    envelope::EncodeError,
     error::KafkaError,
     handler::{Delivery, Handler, HandlerError, HandlerFn, MethodFn},
     job::{Job, RecordKey},
