@@ -1,8 +1,16 @@
 //! The one hidden door for macros and generated code. Not part of the public API: it changes without notice.
 
+mod state;
+mod urns;
+
 use std::{borrow::Cow, sync::Arc};
 
 pub use serde;
+
+pub use self::{
+    state::{Share, State},
+    urns::assert_first_of_urn,
+};
 
 use crate::{
     handler::{Handler, MethodFn},
@@ -28,21 +36,4 @@ pub fn routes<const N: usize>(routes: [Route; N]) -> Routes {
 /// The record key of a field.
 pub fn record_key<K: RecordKey + ?Sized>(field: &K) -> Option<Cow<'_, [u8]>> {
     field.record_key()
-}
-
-/// Whether two URNs are the same, at compile time.
-#[must_use]
-pub const fn same_urn(one: &str, other: &str) -> bool {
-    let (one, other) = (one.as_bytes(), other.as_bytes());
-    if one.len() != other.len() {
-        return false;
-    }
-    let mut index = 0;
-    while index < one.len() {
-        if one[index] != other[index] {
-            return false;
-        }
-        index += 1;
-    }
-    true
 }

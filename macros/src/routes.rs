@@ -1,0 +1,140 @@
+//! `routes!`: job types and their handlers.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{
+    Error, Expr, Path, Token, Type,
+    parse::{Parse, ParseStream, Result},
+    parse_quote,
+    punctuated::Punctuated,
+    spanned::Spanned,
+};
+
+use crate::attr::Errors;
+
+const USAGE: &str = "`routes![OrderCreated => on_created, …]`";
+
+struct Input {
+    krate: Path,
+    state: Option<Expr>,
+    entries: Vec<Entry>,
+}
+
+struct Entry {
+    job: Type,
+    handler: Expr,
+}
+
+impl Parse for Input {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let krate = if input.peek(Token![crate]) && input.peek2(Token![=]) {
+            input.parse::<Token![crate]>()?;
+            input.parse::<Token![=]>()?;
+            let path = input.call(Path::parse_mod_style)?;
+            input.parse::<Token![;]>()?;
+            path
+        } else {
+            parse_quote!(::babelqueue)
+        };
+        let state = if has_state(input) {
+            let state = input.parse()?;
+            input.parse::<Token![;]>()?;
+            Some(state)
+        } else {
+            None
+        };
+        if input.is_empty() {
+            return Err(Error::new(Span::call_site(), format!("no job to handle: {USAGE}")));
+        }
+        let entries = Punctuated::<Entry, Token![,]>::parse_terminated(input)?.into_iter().collect();
+        Ok(Self { krate, state, entries })
+    }
+}
+
+/// A `;` between here and the first `=>` ends a state.
+fn has_state(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    ahead.parse::<Expr>().is_ok() && ahead.peek(Token![;])
+}
+
+impl Parse for Entry {
+    fn parse(input: ParseStream<'_>) -> Result<Self> {
+        let job = input.parse()?;
+        if !input.peek(Token![=>]) {
+            return Err(input.error(format!("expected `=>` and a handler: {USAGE}")));
+        }
+        input.parse::<Token![=>]>()?;
+        Ok(Self { job, handler: input.parse()? })
+    }
+}
+
+pub(crate) fn routes(input: TokenStream) -> TokenStream {
+    match syn::parse2::<Input>(input) {
+        Ok(input) => expand(input),
+        Err(error) => {
+            let error = error.into_compile_error();
+            quote!({ #error })
+        }
+    }
+}
+
+fn expand(input: Input) -> TokenStream {
+    let Input { krate, state, entries } = input;
+    let mut errors = Errors::default();
+    let entries = without_repeated_types(entries, &mut errors);
+    let errors = errors.into_tokens();
+    let distinct = distinct_urns(&krate, &entries);
+    let state_name = syn::Ident::new("state", Span::mixed_site());
+    let state_binding = state.as_ref().map(|state| {
+        quote! {
+            let #state_name = {
+                #[allow(unused_imports)]
+                use #krate::private::Share as _;
+                #krate::private::State(#state).share()
+            };
+        }
+    });
+    let routes = entries.iter().map(|Entry { job, handler }| match state {
+        Some(_) => quote!(#krate::private::route_with::<_, #job>(&#state_name, #handler)),
+        None => quote!(#krate::private::route::<#job>(#handler)),
+    });
+    quote! {
+        {
+            #errors
+            #distinct
+            #state_binding
+            #krate::private::routes([#(#routes),*])
+        }
+    }
+}
+
+fn without_repeated_types(entries: Vec<Entry>, errors: &mut Errors) -> Vec<Entry> {
+    let mut seen = std::collections::HashSet::new();
+    let mut repeated = |entry: &Entry| {
+        let fresh = seen.insert(entry.job.to_token_stream().to_string());
+        if !fresh {
+            let message = "this job has a handler already; a job has one handler, remove one of them";
+            errors.push(Error::new_spanned(&entry.job, message));
+        }
+        fresh
+    };
+    entries.into_iter().filter(|entry| repeated(entry)).collect()
+}
+
+/// Compares the URNs at compile time: a mistake is reported at the second of two types.
+fn distinct_urns(krate: &Path, entries: &[Entry]) -> TokenStream {
+    let jobs = entries.iter().map(|entry| &entry.job);
+    let checks = entries.iter().enumerate().skip(1).map(|(index, entry)| {
+        let span = Span::call_site().located_at(entry.job.span());
+        quote_spanned!(span=> const _: () = #krate::private::assert_first_of_urn(&JOBS, #index);)
+    });
+    let count = entries.len();
+    quote! {
+        const _: () = {
+            #[allow(deprecated)]
+            const JOBS: [(&::core::primitive::str, &::core::primitive::str); #count] =
+                [#((<#jobs as #krate::Job>::URN, ::core::stringify!(#jobs))),*];
+            #(#checks)*
+        };
+    }
+}
