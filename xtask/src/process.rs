@@ -84,7 +84,7 @@ pub(crate) fn run_quiet(command: &mut Command) -> Result<String> {
         // Both pipes must be drained at the same time, or a full one would block the child.
         let printed = std::thread::spawn(move || stdout.map(std::io::read_to_string).transpose());
         let complained = child.stderr.take().map(std::io::read_to_string).transpose();
-        let printed = printed.join().unwrap_or_else(|_| Ok(None));
+        let printed = printed.join().unwrap_or(Ok(None));
         Ok((child.wait()?, printed?.unwrap_or_default(), complained?.unwrap_or_default()))
     });
     let (status, printed, complained) = output?;

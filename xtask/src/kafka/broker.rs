@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 
 use super::config::{self, Ports};
 use super::state::{self, State};
-use super::{artifacts, folder};
+use super::{BROKERS, SASL_BROKERS, artifacts, folder};
 use crate::process;
 use crate::tools;
 
@@ -118,16 +118,22 @@ impl Drop for Broker {
 
 /// A broker to work with. One that was started for this ends with this value.
 pub(crate) struct Running {
-    /// Address for clients, `host:port`.
-    pub(crate) brokers: String,
-    /// Address for clients that log in, where known.
-    pub(crate) sasl_brokers: Option<String>,
+    brokers: String,
+    sasl_brokers: Option<String>,
     _owned: Option<Broker>,
 }
 
 impl Running {
     pub(super) fn named(brokers: String, sasl_brokers: Option<String>) -> Self {
         Self { brokers, sasl_brokers, _owned: None }
+    }
+
+    /// Names the broker in a command's environment.
+    pub(crate) fn tell(&self, command: &mut Command) {
+        command.env(BROKERS, &self.brokers);
+        if let Some(sasl_brokers) = &self.sasl_brokers {
+            command.env(SASL_BROKERS, sasl_brokers);
+        }
     }
 
     pub(super) fn owned(broker: Broker) -> Self {

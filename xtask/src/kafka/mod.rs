@@ -92,15 +92,15 @@ pub(crate) fn start_or_use() -> Result<Running> {
         if !reachable(&brokers) {
             bail!("{BROKERS} names {brokers}, where nothing answers. Unset it to let a broker be started.");
         }
-        println!("Using the broker that {BROKERS} names: {brokers}");
+        eprintln!("Using the broker that {BROKERS} names: {brokers}");
         return Ok(Running::named(brokers, env::var(SASL_BROKERS).ok()));
     }
     let _turn = state::take_turn(&folder())?;
     if let Some(state) = State::of_live_broker(&folder()) {
-        println!("Using the broker that runs already: {}", state.brokers);
+        eprintln!("Using the broker that runs already: {}", state.brokers);
         return Ok(Running::named(state.brokers, Some(state.sasl_brokers)));
     }
-    println!("Starting Apache Kafka {}", artifacts::KAFKA_VERSION);
+    eprintln!("Starting Apache Kafka {}", artifacts::KAFKA_VERSION);
     Ok(Running::owned(Broker::launch(&folder())?))
 }
 

@@ -20,7 +20,7 @@ pub(super) fn install(what: &str, packages: &[&str]) -> Result<()> {
     if !nix::unistd::geteuid().is_root() || on_path("apt-get").is_none() {
         bail!("{}", advice(what, &names, on_path("apt-get").is_some()));
     }
-    println!("{what} is missing: installing {names}");
+    eprintln!("{what} is missing: installing {names}");
     let mut update = Ok(String::new());
     UPDATED.call_once(|| update = run_quiet(apt_get().arg("update")));
     update.context("cannot refresh the package lists")?;

@@ -3,9 +3,13 @@
 mod apt;
 mod java;
 mod maven;
+mod native;
+mod python;
 
 pub(crate) use java::java;
 pub(crate) use maven::maven;
+pub(crate) use native::c_libraries;
+pub(crate) use python::python;
 
 use std::env;
 use std::path::PathBuf;
