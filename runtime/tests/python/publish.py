@@ -39,6 +39,7 @@ class RecordProducer:
         self._key = None
         self._headers = []
         self.published = []
+        self.failed = []
 
     def next_record(self, key, headers):
         self._key, self._headers = key, headers
@@ -50,7 +51,7 @@ class RecordProducer:
 
         def on_delivery(error, message):
             if error is not None:
-                sys.exit(f"publish.py: {line['id']} was not delivered: {error}")
+                self.failed.append(f"{line['id']}: {error}")
             line.update(partition=message.partition(), offset=message.offset())
 
         self._producer.produce(
@@ -80,6 +81,8 @@ def main(brokers, topic, urn):
     undelivered = producer.flush(FLUSH_DEADLINE_S)
     if undelivered:
         sys.exit(f"publish.py: {undelivered} records were not acknowledged in {FLUSH_DEADLINE_S} s")
+    if producer.failed:
+        sys.exit("publish.py: not delivered:\n" + "\n".join(producer.failed))
     for line in producer.published:
         print(json.dumps(line))
 
