@@ -11,7 +11,7 @@ use nix::sys::signal::Signal;
 
 use super::config::{self, Ports};
 use super::state::{self, State};
-use super::{BROKERS, SASL_BROKERS, artifacts, folder};
+use super::{BROKERS, SASL_BROKERS, artifacts};
 use crate::process;
 use crate::tools;
 
@@ -150,8 +150,7 @@ impl Running {
 /// # Errors
 /// If it survives even the kill.
 pub(super) fn end(state: &State) -> Result<()> {
-    let folder = folder();
-    end_process(state.pid, || Ok(!state::is_broker(state.pid, &folder)))
+    end_process(state.pid, || Ok(!state::alive(state.pid)))
 }
 
 /// Asks, waits, then kills.
