@@ -48,9 +48,21 @@ pub(crate) fn parse(text: &str) -> Result<Json, SyntaxError> {
     if let Err(error) = serde_json::from_str::<&RawValue>(text) {
         let full = error.to_string();
         let reason = full.split(" at line ").next().unwrap_or(&full);
-        return Err(SyntaxError { place: (error.line(), error.column()), reason: format!("not JSON: {reason}") });
+        return Err(SyntaxError {
+            place: syntax_place(text, error.line(), error.column()),
+            reason: format!("not JSON: {reason}"),
+        });
     }
     Reader { text, at: 0 }.value(0)
+}
+
+/// `serde_json` counts columns in bytes up to the last one that it read, so a line break is column 0 of the next line.
+fn syntax_place(text: &str, line: usize, column: usize) -> (usize, usize) {
+    let line_of = |line: usize| text.split('\n').nth(line.saturating_sub(1)).unwrap_or("");
+    match column {
+        0 if line > 1 => (line - 1, line_of(line - 1).chars().count() + 1),
+        _ => (line, line_of(line).get(..column).map_or(column, |read| read.chars().count()).max(1)),
+    }
 }
 
 /// Line and column, from 1, of the byte offset `at`; columns count characters.

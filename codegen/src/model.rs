@@ -24,8 +24,6 @@ pub(crate) struct Message {
     pub(crate) method: String,
     /// The fields that lead to the record key: the struct and the index of the field in it.
     pub(crate) key: Option<Vec<(TypeId, usize)>>,
-    /// The schema file inside the schema folder.
-    pub(crate) schema: String,
     pub(crate) owner: Option<String>,
     pub(crate) deprecated: bool,
 }
@@ -47,7 +45,6 @@ pub(crate) struct Origin {
     pub(crate) pointer: Pointer,
     /// The title of the file's root schema, else the file's stem.
     pub(crate) file_title: String,
-    pub(crate) payload: bool,
 }
 
 #[derive(Debug)]

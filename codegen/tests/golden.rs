@@ -1,3 +1,4 @@
+//! x
 use std::path::Path;
 #[test]
 fn orders() {

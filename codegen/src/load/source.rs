@@ -1,6 +1,6 @@
 //! Files of the schema folder, each read once.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -109,10 +109,6 @@ impl Sources {
 
     pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.problems)
-    }
-
-    pub(crate) fn folder(&self) -> &Path {
-        &self.folder
     }
 }
 

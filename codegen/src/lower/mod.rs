@@ -55,7 +55,6 @@ impl Run {
                 payload: payload?,
                 method: String::new(),
                 key: key.and_then(Result::ok),
-                schema: entry.schema.path.clone(),
                 owner: entry.owner.clone(),
                 deprecated: entry.deprecated,
             })
@@ -126,7 +125,7 @@ impl<'a> Lowering<'a> {
         if shape != Shape::Struct || nullable {
             return self.report(&root, "the root of a payload must be an object with `properties`, and not null");
         }
-        let id = self.add(&root, Kind::Struct { fields: Vec::new(), closed: false }, true);
+        let id = self.add(&root, Kind::Struct { fields: Vec::new(), closed: false });
         if body.id() == root.id() {
             self.index.insert(root.id(), (id, false));
         }
@@ -149,12 +148,11 @@ impl<'a> Lowering<'a> {
         self.types
     }
 
-    fn add(&mut self, at: &Location, kind: Kind, payload: bool) -> TypeId {
+    fn add(&mut self, at: &Location, kind: Kind) -> TypeId {
         let origin = Origin {
             file: at.document.path.clone(),
             pointer: at.pointer.clone(),
             file_title: file_title(&at.document),
-            payload,
         };
         self.types.push(TypeDef { name: String::new(), origin, docs: at.json().and_then(schema::docs), kind });
         self.types.len() - 1

@@ -64,7 +64,7 @@ impl Lowering<'_> {
             Shape::Struct => Kind::Struct { fields: Vec::new(), closed: false },
         };
         let is_struct = matches!(kind, Kind::Struct { .. });
-        let id = self.add(at, kind, false);
+        let id = self.add(at, kind);
         self.index.insert(at.id(), (id, nullable));
         if is_struct {
             self.queue.push_back((id, at.clone()));
