@@ -44,6 +44,9 @@ impl Step {
     }
 }
 
+/// What the tests measured is shown too.
+const LIVE: &str = "test -p babelqueue --features testing --test live -- --show-output";
+
 struct Outcome {
     step: Step,
     passed: bool,
@@ -103,7 +106,7 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
         Step::Conformance => conformance::run(),
         Step::Live => {
             let python = python::environment()?;
-            run_ok(on_broker(cargo("test -p babelqueue --features testing --test live")).env(python::PYTHON, python))
+            run_ok(on_broker(cargo(LIVE)).env(python::PYTHON, python))
         }
         Step::Orders => run_ok(&mut on_broker(cargo("run -p orders -- 100"))),
     }

@@ -32,6 +32,8 @@ pub(super) fn install(what: &str, packages: &[&str]) -> Result<()> {
 fn apt_get() -> Command {
     let mut command = Command::new("apt-get");
     command.env("DEBIAN_FRONTEND", "noninteractive");
+    // Another installation may be under way, an automatic upgrade for instance.
+    command.args(["-o", "DPkg::Lock::Timeout=120"]);
     command
 }
 
