@@ -9,7 +9,7 @@ use crate::{
     model::{self, Job, Key},
 };
 
-pub(crate) fn babel_job(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn babel_job(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = Args::read(args, &mut errors);
     let payload = match syn::parse2::<Item>(item.clone()) {

@@ -95,7 +95,7 @@ fn expand(input: Input) -> TokenStream {
         }
     });
     let routes = entries.iter().map(|Entry { job, handler }| match state {
-        Some(_) => quote!(#krate::private::route_with::<_, #job>(&#state_name, #handler)),
+        Some(_) => quote!(#krate::private::route_with::<_, #job, _>(&#state_name, #handler)),
         None => quote!(#krate::private::route::<#job>(#handler)),
     });
     quote! {

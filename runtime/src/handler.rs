@@ -43,7 +43,12 @@ pub trait Handler<J>: Send + Sync + 'static {
     fn handle(&self, job: J, cx: &Delivery) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
-impl<J: Send + 'static, F: for<'a> HandlerFn<'a, J>> Handler<J> for F {
+impl<J, F> Handler<J> for F
+where
+    J: Send + 'static,
+    F: for<'a> HandlerFn<'a, J>,
+    for<'a> <F as HandlerFn<'a, J>>::Future: Send,
+{
     fn handle(&self, job: J, cx: &Delivery) -> impl Future<Output = Result<(), HandlerError>> + Send {
         self.call(job, cx)
     }
@@ -57,15 +62,18 @@ impl<J: Send + 'static, F: for<'a> HandlerFn<'a, J>> Handler<J> for F {
 )]
 pub trait HandlerFn<'a, J>: Send + Sync + 'static {
     /// The future of one call.
-    type Future: Future<Output = Result<(), HandlerError>> + Send + 'a;
+    type Future: Future<Output = Result<(), HandlerError>> + 'a;
     /// Calls the function.
     fn call(&self, job: J, cx: &'a Delivery) -> Self::Future;
 }
 
+// A function of another shape is reported as no handler, with the hint above. That its future is `Send` is not part of
+// the shape: the compiler then says what in it is not.
+#[diagnostic::do_not_recommend]
 impl<'a, J, F, Fut> HandlerFn<'a, J> for F
 where
     F: Fn(J, &'a Delivery) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), HandlerError>> + Send + 'a,
+    Fut: Future<Output = Result<(), HandlerError>> + 'a,
 {
     type Future = Fut;
 
@@ -82,15 +90,16 @@ where
 )]
 pub trait MethodFn<'a, S, J>: Send + Sync + 'static {
     /// The future of one call.
-    type Future: Future<Output = Result<(), HandlerError>> + Send + 'a;
+    type Future: Future<Output = Result<(), HandlerError>> + 'a;
     /// Calls the function.
     fn call(&self, state: &'a S, job: J, cx: &'a Delivery) -> Self::Future;
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, S: 'a, J, F, Fut> MethodFn<'a, S, J> for F
 where
     F: Fn(&'a S, J, &'a Delivery) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), HandlerError>> + Send + 'a,
+    Fut: Future<Output = Result<(), HandlerError>> + 'a,
 {
     type Future = Fut;
 

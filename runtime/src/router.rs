@@ -81,10 +81,13 @@ impl Route {
         Self::erase::<J>(CallHandler { handler, job: PhantomData })
     }
 
-    pub(crate) fn with_state<S: Send + Sync + 'static, J: Job>(
-        state: Arc<S>,
-        method: impl for<'a> MethodFn<'a, S, J>,
-    ) -> Self {
+    pub(crate) fn with_state<S, J, M>(state: Arc<S>, method: M) -> Self
+    where
+        S: Send + Sync + 'static,
+        J: Job,
+        M: for<'a> MethodFn<'a, S, J>,
+        for<'a> <M as MethodFn<'a, S, J>>::Future: Send,
+    {
         Self::erase::<J>(CallMethod { state, method, job: PhantomData })
     }
 
@@ -129,7 +132,13 @@ struct CallMethod<S, J, M> {
     job: PhantomData<fn() -> J>,
 }
 
-impl<S: Send + Sync + 'static, J: Job, M: for<'a> MethodFn<'a, S, J>> Call for CallMethod<S, J, M> {
+impl<S, J, M> Call for CallMethod<S, J, M>
+where
+    S: Send + Sync + 'static,
+    J: Job,
+    M: for<'a> MethodFn<'a, S, J>,
+    for<'a> <M as MethodFn<'a, S, J>>::Future: Send,
+{
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
         let job = serde_json::from_str::<J>(data)?;
         Ok(Box::pin(self.method.call(&self.state, job, cx)))

@@ -24,7 +24,13 @@ pub fn route<J: Job>(handler: impl Handler<J>) -> Route {
 }
 
 /// A route whose handler is a function of state, job and delivery.
-pub fn route_with<S: Send + Sync + 'static, J: Job>(state: &Arc<S>, method: impl for<'a> MethodFn<'a, S, J>) -> Route {
+pub fn route_with<S, J, M>(state: &Arc<S>, method: M) -> Route
+where
+    S: Send + Sync + 'static,
+    J: Job,
+    M: for<'a> MethodFn<'a, S, J>,
+    for<'a> <M as MethodFn<'a, S, J>>::Future: Send,
+{
     Route::with_state(Arc::clone(state), method)
 }
 
