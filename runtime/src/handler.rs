@@ -3,7 +3,11 @@
 use std::{error::Error, fmt, future::Future, sync::Arc};
 
 use crate::{
+    client::Kafka,
+    envelope::Envelope,
     headers,
+    job::Job,
+    publisher::Message,
     record::{Batch, Headers, Record, TopicPartition},
 };
 
@@ -172,16 +176,33 @@ impl fmt::Debug for HandlerError {
 
 /// One delivery of a job: where it came from and how it travelled.
 pub struct Delivery {
-    pub(crate) partition: TopicPartition,
+    kafka: Kafka,
+    partition: TopicPartition,
     pub(crate) batch: Arc<Batch>,
     pub(crate) index: usize,
     pub(crate) attempts: i64,
     /// From the body, for a producer that sets no `bq-` headers.
-    pub(crate) body_trace_id: Option<String>,
-    pub(crate) body_message_id: Option<String>,
+    body_trace_id: Option<String>,
+    body_message_id: Option<String>,
 }
 
 impl Delivery {
+    /// The delivery of the first record of a batch.
+    pub(crate) fn new(kafka: Kafka, partition: TopicPartition, batch: Arc<Batch>) -> Self {
+        Self { kafka, partition, batch, index: 0, attempts: 0, body_trace_id: None, body_message_id: None }
+    }
+
+    /// Keeps the ids that the body alone carries.
+    pub(crate) fn keep_ids_of(&mut self, envelope: &Envelope<'_>) {
+        let headers = self.headers();
+        let body_trace_id = headers.get_str(headers::TRACE_ID).is_none().then(|| envelope.trace_id());
+        let body_message_id = headers.get_str(headers::MESSAGE_ID).is_none().then(|| envelope.message_id());
+        let (body_trace_id, body_message_id) =
+            (body_trace_id.flatten().map(str::to_owned), body_message_id.flatten().map(str::to_owned));
+        self.body_trace_id = body_trace_id;
+        self.body_message_id = body_message_id;
+    }
+
     pub(crate) fn record(&self) -> Option<Record<'_>> {
         self.batch.get(self.index)
     }
@@ -238,6 +259,26 @@ impl Delivery {
     #[must_use]
     pub fn attempts(&self) -> u32 {
         u32::try_from(self.attempts.max(0)).unwrap_or(u32::MAX)
+    }
+
+    /// A message that continues the trace of this delivery; send it by awaiting it.
+    ///
+    /// ```
+    /// # use babelqueue::{Delivery, HandlerError, babel_job};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[babel_job("urn:babel:orders:created")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct OrderCreated { order_id: u64 }
+    /// # #[babel_job("urn:babel:invoices:requested")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct InvoiceRequested { order_id: u64 }
+    /// async fn on_created(job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+    ///     cx.message(&InvoiceRequested { order_id: job.order_id }).await?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn message<'a, J: Job>(&'a self, job: &'a J) -> Message<'a, J> {
+        Message::new(&self.kafka, job).trace_id(self.trace_id())
     }
 }
 

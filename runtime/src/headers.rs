@@ -2,6 +2,8 @@
 
 use crate::record::Headers;
 
+/// Header names that begin so belong to the contract.
+pub(crate) const PREFIX: &str = "bq-";
 pub(crate) const JOB: &str = "bq-job";
 pub(crate) const TRACE_ID: &str = "bq-trace-id";
 pub(crate) const MESSAGE_ID: &str = "bq-message-id";
@@ -23,7 +25,7 @@ impl<'a> Projection<'a> {
     pub(crate) fn read(headers: Headers<'a>) -> Self {
         let mut read = Self::default();
         for (name, value) in headers {
-            let Some(name) = name.strip_prefix(b"bq-") else { continue };
+            let Some(name) = name.strip_prefix(PREFIX.as_bytes()) else { continue };
             match name {
                 b"job" => read.job = value.and_then(identity),
                 b"schema-version" => read.schema_version = value,

@@ -1,2 +1,72 @@
-//! Developer tasks.
-fn main() {}
+//! Developer tasks, run as `cargo xtask …`. `cargo xtask help` lists them.
+
+mod bench;
+mod cargo;
+mod ci;
+mod conformance;
+mod kafka;
+mod paths;
+mod process;
+mod python;
+mod test;
+mod tools;
+
+use std::process::ExitCode;
+
+use anyhow::{Result, bail};
+
+const USAGE: &str = "\
+Usage: cargo xtask <command>
+
+  test [step…]   run all tests, or only the named steps: unit, conformance, live, orders
+  conformance    run the conformance suite of the wire contract
+  bench [arg…]   run the benchmark on a real broker
+  ci             check formatting, lints, documentation and the example
+  kafka start    start an Apache Kafka broker of this checkout and leave it running
+  kafka stop     stop it
+  kafka status   say whether it runs; exit code 1 if it does not
+  help           print this text
+
+Java, Maven and Python are installed if they are missing and this is root on Debian; elsewhere a
+message names the command to type. Downloads and data lie in target/.
+
+Environment:
+  BABELQUEUE_BROKERS      host:port of the broker to use instead of starting one
+  BABELQUEUE_CONFORMANCE  folder of the conformance suite to use instead of fetching it
+";
+
+/// What a shell reports for a program that Ctrl-C ended.
+const EXIT_INTERRUPTED: u8 = 130;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match process::handle_interrupts().and_then(|()| dispatch(&words)) {
+        Ok(code) => code,
+        Err(_) if process::interrupted() => {
+            eprintln!("xtask: interrupted");
+            ExitCode::from(EXIT_INTERRUPTED)
+        }
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Result<ExitCode> {
+    match words {
+        [] | ["help" | "--help" | "-h"] => {
+            print!("{USAGE}");
+            Ok(ExitCode::SUCCESS)
+        }
+        ["test", steps @ ..] => test::run(steps),
+        ["conformance"] => conformance::run().map(|()| ExitCode::SUCCESS),
+        ["bench", arguments @ ..] => bench::run(arguments).map(|()| ExitCode::SUCCESS),
+        ["ci"] => ci::run().map(|()| ExitCode::SUCCESS),
+        ["kafka", "start"] => kafka::start(),
+        ["kafka", "stop"] => kafka::stop(),
+        ["kafka", "status"] => kafka::status(),
+        other => bail!("unknown command `{}`\n\n{USAGE}", other.join(" ")),
+    }
+}

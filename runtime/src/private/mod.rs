@@ -5,6 +5,8 @@ mod urns;
 
 use std::{borrow::Cow, sync::Arc};
 
+pub mod decode;
+
 pub use serde;
 
 pub use self::{

@@ -1,0 +1,184 @@
+//! The API for build scripts.
+
+use std::path::{Path, PathBuf};
+
+use crate::emit::{self, Style};
+use crate::error::{Error, Problem};
+use crate::load::{Entry, Failure, Sources, read_registry};
+use crate::lower::Run;
+use crate::model::Topic;
+use crate::names;
+
+/// The name of the generated file in the output folder.
+const FILE: &str = "babelqueue_contracts.rs";
+
+/// Starts a generator run; see the crate's documentation.
+#[must_use]
+pub fn configure() -> Config {
+    Config {
+        registry: PathBuf::from("schemas/registry.json"),
+        crate_path: emit::DEFAULT_CRATE.to_owned(),
+        json_schema: false,
+        rerun_if_changed: true,
+        out_dir: None,
+    }
+}
+
+/// The settings of a generator run.
+#[derive(Clone, Debug)]
+#[must_use = "nothing is generated before `generate` is called"]
+pub struct Config {
+    registry: PathBuf,
+    crate_path: String,
+    json_schema: bool,
+    rerun_if_changed: bool,
+    out_dir: Option<PathBuf>,
+}
+
+impl Config {
+    /// The registry file, relative to the folder of the package (`CARGO_MANIFEST_DIR`); `schemas/registry.json` unless
+    /// this is called. Its folder is the schema folder: schemas outside it are refused.
+    pub fn registry(mut self, path: impl Into<PathBuf>) -> Self {
+        self.registry = path.into();
+        self
+    }
+
+    /// The path of the runtime crate in the generated code, for users who renamed or re-export it; `::babelqueue`
+    /// unless this is called.
+    pub fn crate_path(mut self, path: impl Into<String>) -> Self {
+        self.crate_path = path.into();
+        self
+    }
+
+    /// Whether the generated types derive schemars' `JsonSchema` (feature of the runtime crate); they do not unless
+    /// this is called.
+    pub fn json_schema(mut self, on: bool) -> Self {
+        self.json_schema = on;
+        self
+    }
+
+    /// Whether Cargo is told which files the run has read; it is unless this is called.
+    ///
+    /// One line of that kind turns off Cargo's own rule, by which any change in the package runs the build script
+    /// again: a script that also reads other files must print a line for each, or turn these lines off.
+    pub fn rerun_if_changed(mut self, on: bool) -> Self {
+        self.rerun_if_changed = on;
+        self
+    }
+
+    /// The folder to write into instead of `OUT_DIR`.
+    pub fn out_dir(mut self, path: impl Into<PathBuf>) -> Self {
+        self.out_dir = Some(path.into());
+        self
+    }
+
+    /// Reads the registry and its schemas and writes `babelqueue_contracts.rs` into `OUT_DIR`, unless it is there
+    /// with the same content.
+    ///
+    /// # Errors
+    ///
+    /// All problems of the registry and the schemas, each with file, line, JSON Pointer and reason; or the file that
+    /// could not be written. Nothing is written then.
+    pub fn generate(self) -> Result<(), Error> {
+        // The environment is read at each call: a long-lived process may run several build scripts' worth of these.
+        let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
+        let (code, watched) = self.run(&package);
+        if self.rerun_if_changed {
+            watched.iter().for_each(|path| println!("cargo:rerun-if-changed={path}"));
+        }
+        self.write(&code?)
+    }
+
+    /// The generated code, and the paths that Cargo must watch.
+    fn run(&self, package: &Path) -> (Result<String, Error>, Vec<String>) {
+        let shown = self.registry.parent().unwrap_or(Path::new("")).to_path_buf();
+        let folder = package.join(&shown);
+        let mut run = Run::new(Sources::new(folder.clone(), shown.clone()));
+        let code = self.code(&mut run);
+        let mut watched = run.sources.files_read();
+        // New files must be noticed too. The package's own folder also holds `target`, which every build changes.
+        let canonical = |path: &Path| path.canonicalize().ok();
+        if let Some(schemas) = canonical(&folder)
+            && canonical(package).is_none_or(|package| !package.starts_with(&schemas))
+        {
+            watched.push(shown.display().to_string());
+        }
+        watched.sort();
+        (code, watched)
+    }
+
+    fn code(&self, run: &mut Run) -> Result<String, Error> {
+        let crate_path = syn::parse_str(&self.crate_path).map_err(|error| {
+            Problem::file(
+                "build script",
+                format!("crate_path `{}` is no path: {error}", self.crate_path.escape_debug()),
+            )
+        })?;
+        let style = Style { crate_path, json_schema: self.json_schema };
+        let mut entries = self.entries(run)?;
+        let mut topics = Vec::new();
+        entries.sort_by(|a, b| a.topic.cmp(&b.topic));
+        for group in entries.chunk_by(|a, b| a.topic == b.topic) {
+            let Some(first) = group.first() else { continue };
+            let mut topic = run.topic(&first.topic, group);
+            name(&mut topic, run);
+            topics.push(topic);
+        }
+        run.check_definitions();
+        for (first, second) in names::modules(&mut topics) {
+            let reason = format!("the topics `{first}` and `{second}` would share a module; rename one");
+            run.problems
+                .extend(entries.iter().find(|entry| entry.topic == second).map(|entry| entry.problem("topic", reason)));
+        }
+        run.problems.extend(run.sources.take_problems());
+        if !run.problems.is_empty() {
+            return Err(Error::new(std::mem::take(&mut run.problems)));
+        }
+        emit::file(&topics, &style).map_err(|error| {
+            Problem::file(FILE, format!("the generated code is not Rust (a defect of the generator): {error}")).into()
+        })
+    }
+
+    fn entries(&self, run: &mut Run) -> Result<Vec<Entry>, Error> {
+        let shown = self.registry.display().to_string();
+        let Some(file) = self.registry.file_name().and_then(|name| name.to_str()) else {
+            return Err(Problem::file(shown, "the registry must be a file").into());
+        };
+        match read_registry(&mut run.sources, file, &mut run.problems) {
+            Ok(entries) => Ok(entries),
+            Err(Failure::Unreadable(reason)) => Err(Problem::file(shown, reason).into()),
+            Err(Failure::Reported) => Err(Error::new(run.sources.take_problems())),
+        }
+    }
+
+    fn write(&self, code: &str) -> Result<(), Error> {
+        let folder = self.out_dir.clone().or_else(|| std::env::var_os("OUT_DIR").map(PathBuf::from));
+        let Some(folder) = folder else {
+            return Err(
+                Problem::file(FILE, "OUT_DIR is not set: call this from a build script, or name an `out_dir`").into()
+            );
+        };
+        let path = folder.join(FILE);
+        // An untouched file keeps its time, so that nothing is compiled again.
+        if std::fs::read_to_string(&path).is_ok_and(|present| present == code) {
+            return Ok(());
+        }
+        std::fs::write(&path, code).map_err(|error| Problem::file(FILE, format!("cannot write it: {error}")).into())
+    }
+}
+
+/// Names everything in `topic`; names that cannot be told apart are problems.
+fn name(topic: &mut Topic, run: &mut Run) {
+    for clash in names::assign(topic) {
+        let (Some(first), Some(second)) = (topic.types.get(clash.first), topic.types.get(clash.second)) else {
+            continue;
+        };
+        let reason = format!(
+            "the type would be called `{}`, as that of `{}` at `{}`; change a title or the name of a definition",
+            clash.name, first.origin.file, first.origin.pointer
+        );
+        if let Ok(document) = run.sources.open("", &second.origin.file) {
+            run.problems.push(document.problem(&second.origin.pointer, reason));
+        }
+    }
+}

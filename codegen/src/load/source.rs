@@ -1,0 +1,124 @@
+//! Files of the schema folder, each read once.
+
+use std::path::PathBuf;
+use std::rc::Rc;
+
+use indexmap::IndexMap;
+
+use super::path;
+use crate::error::Problem;
+use crate::json::{self, Json};
+use crate::pointer::Pointer;
+
+/// A file that was read and is JSON.
+#[derive(Debug)]
+pub(crate) struct Document {
+    /// The path inside the schema folder.
+    pub(crate) path: String,
+    /// The path as people know it, for messages.
+    shown: String,
+    text: String,
+    pub(crate) root: Json,
+}
+
+impl Document {
+    /// A problem at the value that `pointer` names.
+    pub(crate) fn problem(&self, pointer: &Pointer, reason: impl Into<String>) -> Problem {
+        Problem {
+            file: self.shown.clone(),
+            place: Some(self.place(pointer)),
+            pointer: Some(pointer.as_str().to_owned()),
+            reason: reason.into(),
+        }
+    }
+
+    /// Line and column of the value that `pointer` names.
+    pub(crate) fn place(&self, pointer: &Pointer) -> (usize, usize) {
+        json::place(&self.text, self.root.locate(pointer))
+    }
+}
+
+/// Why a file cannot be used.
+#[derive(Clone, Debug)]
+pub(crate) enum Failure {
+    /// It cannot be read; whoever names it reports the reason.
+    Unreadable(String),
+    /// It was read, and what is wrong with it is reported at the file itself.
+    Reported,
+}
+
+/// The schema folder.
+#[derive(Debug)]
+pub(crate) struct Sources {
+    folder: PathBuf,
+    shown: PathBuf,
+    opened: IndexMap<String, Result<Rc<Document>, Failure>>,
+    problems: Vec<Problem>,
+}
+
+impl Sources {
+    /// The schema folder `folder`, called `shown` in messages.
+    pub(crate) fn new(folder: PathBuf, shown: PathBuf) -> Self {
+        Self { folder, shown, opened: IndexMap::new(), problems: Vec::new() }
+    }
+
+    /// The file that `reference`, written in the file `from`, names.
+    pub(crate) fn open(&mut self, from: &str, reference: &str) -> Result<Rc<Document>, Failure> {
+        let path = path::join(from, reference).map_err(Failure::Unreadable)?;
+        if let Some(opened) = self.opened.get(&path) {
+            return opened.clone();
+        }
+        let opened = self.read(&path);
+        self.opened.insert(path, opened.clone());
+        opened
+    }
+
+    fn read(&mut self, path: &str) -> Result<Rc<Document>, Failure> {
+        let bytes = std::fs::read(self.folder.join(path))
+            .map_err(|error| Failure::Unreadable(format!("cannot read `{}`: {error}", path.escape_debug())))?;
+        let shown = self.show(path);
+        let parsed = decode(bytes).map_err(|reason| Problem::file(shown.clone(), reason)).and_then(|text| {
+            match json::parse(&text) {
+                Ok(root) => Ok((text, root)),
+                Err(error) => Err(Problem { place: Some(error.place), ..Problem::file(shown.clone(), error.reason) }),
+            }
+        });
+        match parsed {
+            Ok((text, root)) => Ok(Rc::new(Document { path: path.to_owned(), shown, text, root })),
+            Err(problem) => {
+                self.problems.push(problem);
+                Err(Failure::Reported)
+            }
+        }
+    }
+
+    fn show(&self, path: &str) -> String {
+        self.shown.join(path).display().to_string().replace('\\', "/")
+    }
+
+    /// Every file that exists and was read, as people know it; the build depends on each.
+    pub(crate) fn files_read(&self) -> Vec<String> {
+        let read = |opened: &Result<_, _>| !matches!(opened, Err(Failure::Unreadable(_)));
+        self.opened.iter().filter(|(_, opened)| read(opened)).map(|(path, _)| self.show(path)).collect()
+    }
+
+    /// The documents that could be read, in the order in which they were asked for.
+    pub(crate) fn document(&self, index: usize) -> Option<Option<Rc<Document>>> {
+        self.opened.get_index(index).map(|(_, opened)| opened.as_ref().ok().map(Rc::clone))
+    }
+
+    pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
+        std::mem::take(&mut self.problems)
+    }
+}
+
+/// The text of a file; a UTF-8 byte order mark, which some editors write, is skipped.
+fn decode(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.starts_with(&[0xFF, 0xFE]) || bytes.starts_with(&[0xFE, 0xFF]) {
+        return Err("the file is UTF-16 or UTF-32; save it as UTF-8".to_owned());
+    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        format!("the file is not UTF-8 (byte {}); save it as UTF-8", error.utf8_error().valid_up_to())
+    })?;
+    Ok(text.strip_prefix('\u{FEFF}').map(str::to_owned).unwrap_or(text))
+}

@@ -1,0 +1,179 @@
+//! `default`: a value that must fit its own schema.
+
+use std::collections::HashMap;
+
+use super::Lowering;
+use crate::json::{Json, Value as Raw};
+use crate::model::{Integer, Kind, Presence, Slot, Type, TypeDef, TypeId, Value};
+use crate::pointer::Pointer;
+use crate::resolve::Location;
+
+/// How deep defaults may lead to the defaults of the members that they leave out.
+const MAX_DEPTH: usize = 32;
+
+/// A default and the type that it must fit.
+pub(super) struct Pending {
+    at: Location,
+    slot: Slot,
+    /// The field that a missing member leaves to the default.
+    field: Option<(TypeId, usize)>,
+}
+
+impl Lowering<'_> {
+    /// Notes the default of the schema at `at`, if it has one, to be judged when all types are known; a missing `field`
+    /// has that value.
+    pub(super) fn pend_default(&mut self, at: &Location, slot: &Slot, field: Option<(TypeId, usize)>) {
+        if at.json().is_some_and(|json| json.get("default").is_some()) {
+            self.defaults.push(Pending { at: at.join("default"), slot: slot.clone(), field });
+        }
+    }
+
+    pub(super) fn settle_defaults(&mut self) {
+        let pending = std::mem::take(&mut self.defaults);
+        let of_field: HashMap<_, _> =
+            pending.iter().filter_map(|pending| Some((pending.field?, &pending.at))).collect();
+        let reader = Reader { types: &self.types, of_field: &of_field, whole: self.run.problems.is_empty() };
+        let mut settled = Vec::new();
+        for Pending { at, slot, field } in &pending {
+            let Some(json) = at.json() else { continue };
+            match reader.slot(slot, json, &Pointer::default(), 0) {
+                Ok(value) => settled.extend(field.map(|field| (field, value))),
+                Err((place, reason)) => {
+                    let place = place.tokens().fold(at.clone(), |at, token| at.join(&token));
+                    self.run.problems.push(place.problem(format!("the default does not fit its schema: {reason}")));
+                }
+            }
+        }
+        for ((id, index), value) in settled {
+            if let Some(Kind::Struct { fields, .. }) = self.types.get_mut(id).map(|ty| &mut ty.kind)
+                && let Some(field) = fields.get_mut(index)
+                && field.presence == Presence::Optional
+            {
+                let value = if field.boxed { boxed(value, field.slot.nullable) } else { value };
+                field.presence = Presence::Default(value);
+            }
+        }
+    }
+}
+
+/// A box goes inside the option of a nullable value.
+fn boxed(value: Value, nullable: bool) -> Value {
+    match value {
+        Value::None => Value::None,
+        Value::Some(inner) if nullable => Value::Some(Box::new(Value::Boxed(inner))),
+        value => Value::Boxed(Box::new(value)),
+    }
+}
+
+type Outcome = Result<Value, (Pointer, String)>;
+
+struct Reader<'a> {
+    types: &'a [TypeDef],
+    of_field: &'a HashMap<(TypeId, usize), &'a Location>,
+    /// Whether every struct has all its fields: otherwise values of structs cannot be judged.
+    whole: bool,
+}
+
+impl Reader<'_> {
+    fn slot(&self, slot: &Slot, json: &Json, at: &Pointer, depth: usize) -> Outcome {
+        if depth > MAX_DEPTH {
+            return Err((at.clone(), "it leads to other defaults without end".to_owned()));
+        }
+        match &json.value {
+            Raw::Null if slot.nullable => Ok(Value::None),
+            _ => {
+                let value = self.value(&slot.ty, json, at, depth)?;
+                Ok(if slot.nullable { Value::Some(Box::new(value)) } else { value })
+            }
+        }
+    }
+
+    fn value(&self, ty: &Type, json: &Json, at: &Pointer, depth: usize) -> Outcome {
+        let refuse = |reason: &str| Err((at.clone(), reason.to_owned()));
+        match (ty, &json.value) {
+            (Type::Bool, Raw::Bool(value)) => Ok(Value::Bool(*value)),
+            (Type::Bool, _) => refuse("it is no boolean"),
+            (Type::String, Raw::String(text)) => Ok(Value::String(text.clone())),
+            (Type::String, _) => refuse("it is no string"),
+            (Type::Integer(integer), Raw::Number(text)) => whole(*integer, text).map_err(|reason| (at.clone(), reason)),
+            (Type::Integer(_), _) => refuse("it is no integer"),
+            (Type::F64, Raw::Number(text)) => match text.parse::<f64>() {
+                Ok(value) if value.is_finite() => Ok(Value::Float(value)),
+                _ => refuse("the number is out of range"),
+            },
+            (Type::F32, Raw::Number(text)) => match text.parse::<f32>() {
+                Ok(value) if value.is_finite() => Ok(Value::Float(text.parse().unwrap_or_default())),
+                _ => refuse("the number is out of range"),
+            },
+            (Type::F32 | Type::F64, _) => refuse("it is no number"),
+            (Type::List(slot), Raw::Array(items)) => {
+                let values = items.iter().enumerate();
+                let values = values.map(|(index, item)| self.slot(slot, item, &at.join(&index.to_string()), depth + 1));
+                Ok(Value::List(values.collect::<Result<_, _>>()?))
+            }
+            (Type::List(_), _) => refuse("it is no array"),
+            (Type::Map(slot), Raw::Object(members)) => {
+                let values = members.iter();
+                let values = values.map(|(name, member)| {
+                    Ok((name.clone(), self.slot(slot, &member.json, &at.join(name), depth + 1)?))
+                });
+                Ok(Value::Map(values.collect::<Result<_, _>>()?))
+            }
+            (Type::Map(_), _) => refuse("it is no object"),
+            (Type::Named(id), _) => match self.types.get(*id).map(|ty| &ty.kind) {
+                Some(Kind::Enum { variants }) => {
+                    match variants.iter().position(|variant| Some(variant.wire.as_str()) == json.as_str()) {
+                        Some(index) => Ok(Value::Variant(*id, index)),
+                        None => refuse("it is none of the values of the `enum`"),
+                    }
+                }
+                _ => self.record(*id, json, at, depth),
+            },
+        }
+    }
+
+    fn record(&self, id: TypeId, json: &Json, at: &Pointer, depth: usize) -> Outcome {
+        let (Some(Kind::Struct { fields, closed }), Some(members)) =
+            (self.types.get(id).map(|ty| &ty.kind), json.as_object())
+        else {
+            return Err((at.clone(), "it is no object".to_owned()));
+        };
+        if !self.whole {
+            return Ok(Value::None);
+        }
+        // An unknown member would be lost on the way into the struct.
+        if let Some(name) = members.keys().find(|name| !fields.iter().any(|field| field.wire == **name)) {
+            let reason =
+                if *closed { "the object takes no such member" } else { "the member is not among the `properties`" };
+            return Err((at.join(name), reason.to_owned()));
+        }
+        let mut values = Vec::new();
+        for (index, field) in fields.iter().enumerate() {
+            let place = at.join(&field.wire);
+            let own = self.of_field.get(&(id, index)).and_then(|at| at.json());
+            let given = members.get(&field.wire).map(|member| &member.json);
+            let value = match given.or(if field.presence == Presence::Required { None } else { own }) {
+                Some(json) => self.slot(&field.slot, json, &place, depth + 1)?,
+                None if field.presence == Presence::Required => {
+                    return Err((at.clone(), format!("the member `{}` is missing", field.wire.escape_debug())));
+                }
+                None => {
+                    values.push(Value::None);
+                    continue;
+                }
+            };
+            let value = if field.boxed { boxed(value, field.slot.nullable) } else { value };
+            let optional = field.presence == Presence::Optional && own.is_none();
+            values.push(if optional { Value::Some(Box::new(value)) } else { value });
+        }
+        Ok(Value::Struct(id, values))
+    }
+}
+
+fn whole(integer: Integer, text: &str) -> Result<Value, String> {
+    match text.parse::<i128>() {
+        Ok(value) if (integer.min..=integer.max).contains(&value) => Ok(Value::Integer(value)),
+        Ok(_) => Err(format!("the number does not fit `{}`", integer.name)),
+        Err(_) => Err("it is no integer".to_owned()),
+    }
+}

@@ -1,0 +1,70 @@
+//! Identifiers for modules, types, fields, variants and methods: ASCII, distinct, and the same in every build.
+
+mod case;
+mod distinct;
+mod keyword;
+mod types;
+
+use std::collections::BTreeMap;
+
+use crate::model::{Kind, Message, Topic, TypeDef};
+
+pub(crate) use types::Clash;
+
+/// Names of the module that no payload type may take.
+const RESERVED_TYPES: [&str; 2] = ["Publisher", "Handlers"];
+
+/// Names that no method of a publisher may take.
+const RESERVED_METHODS: [&str; 2] = ["new", "clone"];
+
+/// Names everything in `topic`; types whose names cannot be told apart are given back.
+pub(crate) fn assign(topic: &mut Topic) -> Vec<Clash> {
+    let clashes = types::assign(&mut topic.types);
+    for ty in &mut topic.types {
+        match &mut ty.kind {
+            Kind::Struct { fields, .. } => {
+                let names = distinct::names(fields.iter().map(|field| (field.wire.as_str(), snake(&field.wire))), "_");
+                fields.iter_mut().zip(names).for_each(|(field, name)| field.name = name);
+            }
+            Kind::Enum { variants } => {
+                let names =
+                    distinct::names(variants.iter().map(|variant| (variant.wire.as_str(), pascal(&variant.wire))), "");
+                variants.iter_mut().zip(names).for_each(|(variant, name)| variant.name = name);
+            }
+        }
+    }
+    let methods: Vec<_> = topic.messages.iter().map(|message| method(message, &topic.types)).collect();
+    let names = distinct::names(methods.iter().map(|(wire, name)| (wire.as_str(), name.clone())), "_");
+    topic.messages.iter_mut().zip(names).for_each(|(message, name)| message.method = name);
+    clashes
+}
+
+/// The module of each topic, or the topics that would share one.
+pub(crate) fn modules(topics: &mut [Topic]) -> Vec<(String, String)> {
+    let mut taken: BTreeMap<String, String> = BTreeMap::new();
+    let mut clashes = Vec::new();
+    for topic in topics {
+        topic.module = snake(&topic.name);
+        if let Some(other) = taken.insert(topic.module.clone(), topic.name.clone()) {
+            clashes.push((other, topic.name.clone()));
+        }
+    }
+    clashes
+}
+
+fn method(message: &Message, types: &[TypeDef]) -> (String, String) {
+    let ty = types.get(message.payload).map_or("", |ty| ty.name.as_str());
+    let name = snake(ty);
+    let name = if RESERVED_METHODS.contains(&name.as_str()) { name + "_" } else { name };
+    (ty.to_owned(), name)
+}
+
+/// `text` as the identifier of a field, method or module.
+fn snake(text: &str) -> String {
+    keyword::escape(case::snake(text))
+}
+
+/// `text` as the identifier of a type or variant.
+fn pascal(text: &str) -> String {
+    keyword::escape(case::pascal(text))
+}

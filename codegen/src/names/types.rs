@@ -1,0 +1,138 @@
+//! Names of types, in three ranks: schema files by title or stem, definitions by their own name, and everything else
+//! by its parent and property. A lower rank gives way to a higher one.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use super::{RESERVED_TYPES, distinct, pascal};
+use crate::model::{Origin, TypeDef};
+use crate::pointer::Pointer;
+
+/// Two types, by the index of each, whose names cannot be told apart.
+#[derive(Debug)]
+pub(crate) struct Clash {
+    pub(crate) name: String,
+    pub(crate) first: usize,
+    pub(crate) second: usize,
+}
+
+/// Names every type.
+pub(super) fn assign(types: &mut [TypeDef]) -> Vec<Clash> {
+    let mut order: Vec<usize> = (0..types.len()).collect();
+    order.sort_by_cached_key(|&id| {
+        let origin = &types[id].origin;
+        (origin.pointer.tokens().count(), origin.file.clone(), origin.pointer.clone())
+    });
+    let mut names =
+        Names { taken: RESERVED_TYPES.map(str::to_owned).into(), owner: BTreeMap::new(), clashes: Vec::new() };
+    let (roots, rest): (Vec<_>, Vec<_>) = order.into_iter().partition(|&id| rank(types, id) == Rank::Root);
+    let (definitions, inline): (Vec<_>, Vec<_>) = rest.into_iter().partition(|&id| rank(types, id) == Rank::Definition);
+    for id in roots {
+        let name = type_name(&types[id].origin.file_title);
+        types[id].name = names.claim(name, id);
+    }
+    names.definitions(types, &definitions);
+    let mut parents: HashMap<(String, Pointer), String> =
+        types.iter().map(|ty| ((ty.origin.file.clone(), ty.origin.pointer.clone()), ty.name.clone())).collect();
+    for id in inline {
+        let origin = types[id].origin.clone();
+        let natural = inline_name(&origin, &parents);
+        let name =
+            if names.taken.insert(natural.clone()) { natural } else { distinct::free(&natural, "", &mut names.taken) };
+        parents.insert((origin.file, origin.pointer), name.clone());
+        types[id].name = name;
+    }
+    names.clashes
+}
+
+#[derive(PartialEq)]
+enum Rank {
+    Root,
+    Definition,
+    Inline,
+}
+
+fn rank(types: &[TypeDef], id: usize) -> Rank {
+    let tokens: Vec<_> = types[id].origin.pointer.tokens().collect();
+    match tokens.as_slice() {
+        [] => Rank::Root,
+        [.., keyword, _] if keyword == "definitions" || keyword == "$defs" => Rank::Definition,
+        _ => Rank::Inline,
+    }
+}
+
+struct Names {
+    taken: HashSet<String>,
+    /// The type that has a name.
+    owner: BTreeMap<String, usize>,
+    clashes: Vec<Clash>,
+}
+
+impl Names {
+    /// Gives `name` to the type `id`; a name that another type has is a clash.
+    fn claim(&mut self, name: String, id: usize) -> String {
+        if let Some(&first) = self.owner.get(&name) {
+            self.clashes.push(Clash { name: name.clone(), first, second: id });
+        } else {
+            self.owner.insert(name.clone(), id);
+            self.taken.insert(name.clone());
+        }
+        name
+    }
+
+    /// Definitions keep their names; where definitions of several files, or a file and a definition, would share
+    /// one, the definitions get the name of their file before their own.
+    fn definitions(&mut self, types: &mut [TypeDef], ids: &[usize]) {
+        let mut files: HashMap<String, HashSet<String>> = HashMap::new();
+        for &id in ids {
+            files.entry(own_name(&types[id].origin)).or_default().insert(types[id].origin.file.clone());
+        }
+        for &id in ids {
+            let own = own_name(&types[id].origin);
+            let alone = files.get(&own).is_some_and(|files| files.len() == 1);
+            let is_root = self.owner.get(&own).is_some_and(|&owner| types[owner].origin.pointer.as_str().is_empty());
+            let name =
+                if alone && !is_root { own } else { type_name(&format!("{} {own}", types[id].origin.file_title)) };
+            types[id].name = self.claim(name, id);
+        }
+    }
+}
+
+fn own_name(origin: &Origin) -> String {
+    type_name(&origin.pointer.tokens().last().unwrap_or_default())
+}
+
+/// The name of the nearest type or definition around the schema, and the steps from there.
+fn inline_name(origin: &Origin, parents: &HashMap<(String, Pointer), String>) -> String {
+    let tokens: Vec<_> = origin.pointer.tokens().collect();
+    let mut steps: Vec<&str> = Vec::new();
+    for (length, token) in tokens.iter().enumerate().rev() {
+        let keyword = length.checked_sub(1).and_then(|index| tokens.get(index)).map(String::as_str);
+        let around = tokens.iter().take(length).fold(Pointer::default(), |pointer, token| pointer.join(token));
+        // A keyword after `properties` is the name of a property.
+        match token.as_str() {
+            _ if keyword == Some("properties") => steps.push(token),
+            "properties" => {}
+            "items" => steps.push("item"),
+            "additionalProperties" => steps.push("value"),
+            other => steps.push(other),
+        }
+        if let Some(parent) = parents.get(&(origin.file.clone(), around)) {
+            return join(parent, &steps);
+        }
+        if matches!(keyword, Some("definitions" | "$defs")) {
+            // Inside a definition that is no type of its own, such as a list.
+            return join("", &steps);
+        }
+    }
+    join(&origin.file_title, &steps)
+}
+
+fn join(parent: &str, steps: &[&str]) -> String {
+    let text = steps.iter().rev().fold(parent.to_owned(), |text, step| text + " " + step);
+    type_name(&text)
+}
+
+fn type_name(text: &str) -> String {
+    let name = pascal(text);
+    if RESERVED_TYPES.contains(&name.as_str()) { name + "Type" } else { name }
+}

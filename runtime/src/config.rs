@@ -1,0 +1,184 @@
+//! Connection settings: validated once, across fields, before anything starts. Values never appear in errors.
+
+use std::{fmt, time::Duration};
+
+/// librdkafka properties that this crate owns: at-least-once, key placement or the group stands on them.
+const OWNED: [(&str, &str); 18] = [
+    ("bootstrap.servers", "give the brokers to the builder"),
+    ("metadata.broker.list", "give the brokers to the builder"),
+    ("client.id", "use `client_id`"),
+    ("group.id", "give the group to `Kafka::consumer`"),
+    ("enable.auto.commit", "offsets are committed when records are finished"),
+    ("auto.commit.enable", "offsets are committed when records are finished"),
+    ("auto.commit.interval.ms", "use `commit_interval` of the consumer"),
+    ("enable.auto.offset.store", "offsets are committed when records are finished"),
+    ("enable.idempotence", "the publisher is always idempotent"),
+    ("acks", "the publisher always waits for all in-sync replicas"),
+    ("request.required.acks", "the publisher always waits for all in-sync replicas"),
+    ("partitioner", "it is murmur2, as in the Java client, so that one key lands on one partition in every language"),
+    ("message.timeout.ms", "use `delivery_timeout`"),
+    ("delivery.timeout.ms", "use `delivery_timeout`"),
+    ("transactional.id", "transactions are not used"),
+    ("delivery.report.only.error", "every delivery is reported"),
+    ("enable.partition.eof", "the end of a partition is no event here"),
+    ("produce.offset.report", "the offset of a delivery is always reported"),
+];
+
+/// Which of the two clients a property is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    Both,
+    Publisher,
+    Consumer,
+}
+
+/// Why settings were not taken. The text names settings, never their values.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ConfigError {
+    /// No broker was named.
+    #[error("no brokers: give `host:port`, several separated by commas{hint}")]
+    NoBrokers {
+        /// Where they were looked for.
+        hint: &'static str,
+    },
+    /// A property that this crate sets itself.
+    #[error("property `{name}` cannot be set: {reason}")]
+    Owned {
+        /// The property.
+        name: String,
+        /// What to do instead.
+        reason: &'static str,
+    },
+    /// A property that librdkafka does not take.
+    #[error("property `{name}` is not accepted: {reason}")]
+    Property {
+        /// The property.
+        name: String,
+        /// Why not.
+        reason: String,
+    },
+    /// A setting outside its range.
+    #[error("`{name}` {reason}")]
+    Setting {
+        /// The setting.
+        name: &'static str,
+        /// The rule that it breaks.
+        reason: &'static str,
+    },
+    /// Settings that do not go together, as librdkafka says when its client is made.
+    #[error("the Kafka client does not start with these settings: {reason}")]
+    Client {
+        /// What it says.
+        reason: String,
+    },
+}
+
+/// Connection settings as they were given.
+#[derive(Clone)]
+pub(crate) struct Config {
+    pub(crate) brokers: String,
+    pub(crate) client_id: String,
+    pub(crate) delivery_timeout: Duration,
+    properties: Vec<(Scope, String, String)>,
+}
+
+impl Config {
+    pub(crate) fn new(brokers: String) -> Self {
+        Self {
+            brokers,
+            client_id: "babelqueue".to_owned(),
+            delivery_timeout: Duration::from_secs(30),
+            properties: Vec::new(),
+        }
+    }
+
+    pub(crate) fn set(&mut self, scope: Scope, name: String, value: String) {
+        self.properties.push((scope, name, value));
+    }
+
+    /// The properties of one client, in the order they were given: a later one replaces an earlier one.
+    pub(crate) fn properties(&self, scope: Scope) -> impl Iterator<Item = (&str, &str)> {
+        self.properties
+            .iter()
+            .filter(move |(of, _, _)| *of == Scope::Both || *of == scope)
+            .map(|(_, name, value)| (name.as_str(), value.as_str()))
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), ConfigError> {
+        if self.brokers.split(',').all(|broker| broker.trim().is_empty()) {
+            return Err(ConfigError::NoBrokers { hint: "" });
+        }
+        // librdkafka counts milliseconds in an i32, and 0 would mean for ever.
+        if self.delivery_timeout.is_zero() || self.delivery_timeout.as_millis() > i32::MAX as u128 {
+            return Err(ConfigError::Setting {
+                name: "delivery_timeout",
+                reason: "has to be between 1 ms and 24 days",
+            });
+        }
+        for (_, name, _) in &self.properties {
+            if let Some((_, reason)) = OWNED.iter().find(|(owned, _)| owned == name) {
+                return Err(ConfigError::Owned { name: name.clone(), reason });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Config {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<_> = self.properties.iter().map(|(_, name, _)| name).collect();
+        f.debug_struct("Config")
+            .field("brokers", &self.brokers)
+            .field("client_id", &self.client_id)
+            .field("delivery_timeout", &self.delivery_timeout)
+            .field("properties", &names)
+            .finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_that_would_break_at_least_once_are_refused() {
+        for (name, _) in OWNED {
+            let mut config = Config::new("localhost:9092".to_owned());
+            config.set(Scope::Both, name.to_owned(), "x".to_owned());
+            assert!(matches!(config.validate(), Err(ConfigError::Owned { .. })), "{name}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let mut config = Config::new("localhost:9092".to_owned());
+        config.set(Scope::Both, "sasl.password".to_owned(), "hunter2".to_owned());
+        assert!(config.validate().is_ok());
+        assert!(!format!("{config:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn a_property_reaches_the_client_that_it_is_for() {
+        let mut config = Config::new("localhost:9092".to_owned());
+        config.set(Scope::Both, "socket.keepalive.enable".to_owned(), "true".to_owned());
+        config.set(Scope::Publisher, "linger.ms".to_owned(), "1".to_owned());
+        config.set(Scope::Consumer, "fetch.min.bytes".to_owned(), "1".to_owned());
+        let names = |scope| config.properties(scope).map(|(name, _)| name).collect::<Vec<_>>();
+        assert_eq!(names(Scope::Publisher), ["socket.keepalive.enable", "linger.ms"]);
+        assert_eq!(names(Scope::Consumer), ["socket.keepalive.enable", "fetch.min.bytes"]);
+    }
+
+    #[test]
+    fn without_brokers_or_with_a_timeout_out_of_range_nothing_starts() {
+        for brokers in ["", " , "] {
+            let config = Config::new(brokers.to_owned());
+            assert!(matches!(config.validate(), Err(ConfigError::NoBrokers { .. })), "{brokers:?}");
+        }
+        for timeout in [Duration::ZERO, Duration::from_secs(60 * 60 * 24 * 25)] {
+            let mut config = Config::new("localhost:9092".to_owned());
+            config.delivery_timeout = timeout;
+            assert!(matches!(config.validate(), Err(ConfigError::Setting { .. })), "{timeout:?}");
+        }
+    }
+}

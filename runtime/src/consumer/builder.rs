@@ -1,0 +1,103 @@
+//! Settings of a consumer.
+
+use std::{fmt, sync::Arc, time::Duration};
+
+use super::{Consumer, RecordError};
+use crate::{client::Kafka, event::Event, router::Routes, settle::UnknownUrn};
+
+/// Settings of a consumer; start it by [`ConsumerBuilder::serve`].
+#[derive(Clone)]
+#[must_use = "a consumer starts with `.serve(routes).run_until(…)`"]
+pub struct ConsumerBuilder {
+    pub(super) kafka: Kafka,
+    pub(super) group: String,
+    pub(super) unknown_urn: UnknownUrn,
+    pub(super) commit_interval: Duration,
+    pub(super) shutdown_timeout: Duration,
+    pub(super) hooks: Hooks,
+}
+
+/// What the user is told through; each call happens on the thread of the consumer and should be short.
+#[derive(Clone, Default)]
+pub(super) struct Hooks {
+    error: Option<Arc<dyn Fn(&RecordError) + Send + Sync>>,
+    event: Option<Arc<dyn Fn(&Event) + Send + Sync>>,
+}
+
+impl Hooks {
+    pub(super) fn error(&self, error: &RecordError) {
+        if let Some(hook) = &self.error {
+            hook(error);
+        }
+    }
+
+    pub(super) fn event(&self, event: &Event) {
+        if let Some(hook) = &self.event {
+            hook(event);
+        }
+    }
+}
+
+impl Kafka {
+    /// A consumer in this consumer group. Members of one group share the partitions of their topics.
+    pub fn consumer(&self, group: impl Into<String>) -> ConsumerBuilder {
+        ConsumerBuilder {
+            kafka: self.clone(),
+            group: group.into(),
+            unknown_urn: UnknownUrn::default(),
+            commit_interval: Duration::from_secs(1),
+            shutdown_timeout: Duration::from_secs(30),
+            hooks: Hooks::default(),
+        }
+    }
+}
+
+impl ConsumerBuilder {
+    /// What to do with a record whose URN has no handler; by default the consumer stops.
+    pub fn unknown_urn(mut self, strategy: UnknownUrn) -> Self {
+        self.unknown_urn = strategy;
+        self
+    }
+
+    /// How often finished records are committed; 1 s by default. After a crash at most this much is handled again,
+    /// together with what was being handled. A commit costs one request to the broker.
+    pub fn commit_interval(mut self, interval: Duration) -> Self {
+        self.commit_interval = interval;
+        self
+    }
+
+    /// How long a shutdown may take: running handlers finish, offsets are committed, the group is left; 30 s by default.
+    pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
+        self.shutdown_timeout = timeout;
+        self
+    }
+
+    /// Is called for each record that was not handled. It must not block.
+    pub fn on_error(mut self, hook: impl Fn(&RecordError) + Send + Sync + 'static) -> Self {
+        self.hooks.error = Some(Arc::new(hook));
+        self
+    }
+
+    /// Is called when partitions come and go, and when the connection has trouble. It must not block.
+    pub fn on_event(mut self, hook: impl Fn(&Event) + Send + Sync + 'static) -> Self {
+        self.hooks.event = Some(Arc::new(hook));
+        self
+    }
+
+    /// The consumer of these routes, on the topics of their jobs.
+    pub fn serve(self, routes: Routes) -> Consumer {
+        Consumer::new(self, routes)
+    }
+}
+
+impl fmt::Debug for ConsumerBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConsumerBuilder")
+            .field("kafka", &self.kafka)
+            .field("group", &self.group)
+            .field("unknown_urn", &self.unknown_urn)
+            .field("commit_interval", &self.commit_interval)
+            .field("shutdown_timeout", &self.shutdown_timeout)
+            .finish_non_exhaustive()
+    }
+}

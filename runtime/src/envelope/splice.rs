@@ -1,0 +1,229 @@
+//! Changes an envelope by bytes: everything that a hop does not own stays as it was spelled (contract section 1).
+
+use std::ops::Range;
+
+use super::{
+    DeadLetter, Poison,
+    decode::{FORBIDDEN_META, Identity, identity},
+    scan::{Raw, Scanner},
+};
+
+/// The body of the next hop: `attempts` set, everything else byte for byte, but for members that must not be sent again
+/// (the forbidden ones, and `urn`, which is written as `job`).
+///
+/// ```
+/// use babelqueue::envelope::with_attempts;
+///
+/// let body = br#"{"job":"urn:x","data":{"amount":1.50},"attempts":0,"vendor":1e2}"#;
+/// let next = with_attempts(body, 1).unwrap();
+/// assert_eq!(next, br#"{"job":"urn:x","data":{"amount":1.50},"attempts":1,"vendor":1e2}"#);
+/// ```
+///
+/// # Errors
+///
+/// The body is no JSON object.
+pub fn with_attempts(body: &[u8], attempts: i64) -> Result<Vec<u8>, Poison> {
+    rewrite(body, attempts, None)
+}
+
+/// The body of a dead letter: `attempts` and `dead_letter` set, everything else as [`with_attempts`] leaves it.
+///
+/// # Errors
+///
+/// The body is no JSON object.
+pub fn with_dead_letter(body: &[u8], attempts: i64, block: &DeadLetter<'_>) -> Result<Vec<u8>, Poison> {
+    rewrite(body, attempts, Some(block.to_json()))
+}
+
+struct Member {
+    name: Name,
+    start: usize,
+    value: Range<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Name {
+    Job,
+    Urn,
+    Attempts,
+    DeadLetter,
+    Forbidden,
+    Other,
+}
+
+/// Replace a range of the body by this text.
+struct Edit {
+    range: Range<usize>,
+    text: String,
+}
+
+fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<String>) -> Result<Vec<u8>, Poison> {
+    let text = std::str::from_utf8(body).map_err(|error| Poison::NotUtf8 { offset: error.valid_up_to() })?;
+    let mut edits = Vec::new();
+    let (mut members, mut job, mut urn) = (Vec::new(), None, None);
+    let mut scanner = Scanner::new(text);
+    let object = scanner.members(|name, start, scanner| {
+        let (name, value) = match name.as_ref() {
+            "meta" if scanner.at_object() => (Name::Other, meta(scanner, &mut edits)?),
+            "job" => (Name::Job, job.insert(scanner.value()?).range()),
+            "urn" => (Name::Urn, urn.insert(scanner.value()?).range()),
+            "attempts" => (Name::Attempts, scanner.value()?.range()),
+            "dead_letter" => (Name::DeadLetter, scanner.value()?.range()),
+            "timestamp" => (Name::Forbidden, scanner.value()?.range()),
+            _ => (Name::Other, scanner.value()?.range()),
+        };
+        members.push(Member { name, start, value });
+        Ok(())
+    })?;
+    scanner.end()?;
+
+    write_urn_as_job(&mut members, job, urn, &mut edits)?;
+    let mut added = Vec::new();
+    set(&members, Name::Attempts, "attempts", attempts.to_string(), &mut edits, &mut added);
+    if let Some(block) = dead_letter {
+        set(&members, Name::DeadLetter, "dead_letter", block, &mut edits, &mut added);
+    }
+    let end = remove(&members, &mut edits);
+    append(&added, end.unwrap_or(object.start + 1), end.is_none(), &mut edits);
+    Ok(apply(text, edits))
+}
+
+/// Drops the forbidden members of one `meta` object; returns its range.
+fn meta(scanner: &mut Scanner<'_>, edits: &mut Vec<Edit>) -> Result<Range<usize>, Poison> {
+    let mut members = Vec::new();
+    let range = scanner.members(|name, start, scanner| {
+        let name = if FORBIDDEN_META.contains(&name.as_ref()) { Name::Forbidden } else { Name::Other };
+        members.push(Member { name, start, value: scanner.value()?.range() });
+        Ok(())
+    })?;
+    remove(&members, edits);
+    Ok(range)
+}
+
+/// Leaves one identity: `job`. Where `urn` named it, `urn` becomes `job` and the unusable `job` goes.
+fn write_urn_as_job(
+    members: &mut [Member],
+    job: Option<Raw<'_>>,
+    urn: Option<Raw<'_>>,
+    edits: &mut Vec<Edit>,
+) -> Result<(), Poison> {
+    let by_urn = matches!(identity(job, urn)?, Identity::Urn(_));
+    let last_urn = members.iter().rposition(|member| member.name == Name::Urn);
+    for (index, member) in members.iter_mut().enumerate() {
+        if by_urn && Some(index) == last_urn {
+            edits.push(Edit { range: member.start..member.value.start, text: "\"job\":".to_owned() });
+            member.name = Name::Other;
+        } else if member.name == Name::Urn || (by_urn && member.name == Name::Job) {
+            member.name = Name::Forbidden;
+        }
+    }
+    Ok(())
+}
+
+/// Gives every occurrence of a member the value, or notes that the member is to be added.
+fn set(
+    members: &[Member],
+    name: Name,
+    key: &'static str,
+    value: String,
+    edits: &mut Vec<Edit>,
+    added: &mut Vec<String>,
+) {
+    let mut found = false;
+    for member in members.iter().filter(|member| member.name == name) {
+        edits.push(Edit { range: member.value.clone(), text: value.clone() });
+        found = true;
+    }
+    if !found {
+        added.push(format!("\"{key}\":{value}"));
+    }
+}
+
+/// Drops the forbidden members; returns where the last member that stays ends.
+fn remove(members: &[Member], edits: &mut Vec<Edit>) -> Option<usize> {
+    let kept = members.iter().rposition(|member| member.name != Name::Forbidden);
+    let inner = &members[..kept.map_or(0, |kept| kept + 1)];
+    for (member, next) in inner.iter().zip(inner.iter().skip(1)) {
+        if member.name == Name::Forbidden {
+            edits.push(Edit { range: member.start..next.start, text: String::new() });
+        }
+    }
+    let end = inner.last().map(|member| member.value.end);
+    if let (Some(first), Some(last)) = (members.get(inner.len()), members.last()) {
+        edits.push(Edit { range: end.unwrap_or(first.start)..last.value.end, text: String::new() });
+    }
+    end
+}
+
+fn append(added: &[String], at: usize, first: bool, edits: &mut Vec<Edit>) {
+    if added.is_empty() {
+        return;
+    }
+    let comma = if first { "" } else { "," };
+    edits.push(Edit { range: at..at, text: format!("{comma}{}", added.join(",")) });
+}
+
+fn apply(text: &str, mut edits: Vec<Edit>) -> Vec<u8> {
+    edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
+    let mut next = Vec::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
+    let mut at = 0;
+    for edit in edits {
+        next.extend_from_slice(text.get(at..edit.range.start).unwrap_or_default().as_bytes());
+        next.extend_from_slice(edit.text.as_bytes());
+        at = edit.range.end;
+    }
+    next.extend_from_slice(text.get(at..).unwrap_or_default().as_bytes());
+    next
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn next(body: &str) -> String {
+        String::from_utf8(with_attempts(body.as_bytes(), 1).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn only_attempts_changes_when_nothing_is_forbidden() {
+        let body = "{ \"job\" : \"urn:x\",\n \"attempts\" : 0 , \"data\":{\"n\":1.0e0, \"attempts\":7}, \"\\u00e9\":18446744073709551616 }";
+        assert_eq!(next(body), body.replace(": 0 ,", ": 1 ,"));
+    }
+
+    #[test]
+    fn absent_attempts_are_added_and_repeated_ones_all_set() {
+        assert_eq!(next(r#"{"job":"urn:x"}"#), r#"{"job":"urn:x","attempts":1}"#);
+        assert_eq!(next("{}"), r#"{"attempts":1}"#);
+        assert_eq!(next(r#"{"attempts":0,"attempts":null}"#), r#"{"attempts":1,"attempts":1}"#);
+        assert_eq!(next(r#"{"\u0061ttempts":0}"#), r#"{"\u0061ttempts":1}"#);
+    }
+
+    #[test]
+    fn forbidden_members_go_wherever_they_stand() {
+        let clean = r#"{"job":"urn:x","meta":{"id":"i"},"attempts":1}"#;
+        for body in [
+            r#"{"timestamp":1,"job":"urn:x","meta":{"id":"i"},"attempts":0}"#,
+            r#"{"job":"urn:x","timestamp":{},"timestamp":[],"meta":{"id":"i","ts":1,"source":2},"attempts":0}"#,
+            r#"{"job":"urn:x","meta":{"max_retries":1,"id":"i","attempts":3},"attempts":0,"timestamp":1,"urn":"urn:y"}"#,
+            r#"{"job":"urn:x","urn":5,"meta":{"id":"i"},"attempts":0}"#,
+        ] {
+            assert_eq!(next(body), clean, "{body}");
+        }
+        assert_eq!(next(r#"{"timestamp":1}"#), r#"{"attempts":1}"#);
+        assert_eq!(next(r#"{"meta":{"ts":1},"attempts":0}"#), r#"{"meta":{},"attempts":1}"#);
+    }
+
+    #[test]
+    fn an_alias_that_named_the_message_becomes_job() {
+        assert_eq!(next(r#"{"urn":" urn:y ","attempts":0}"#), r#"{"job":" urn:y ","attempts":1}"#);
+        assert_eq!(next(r#"{"job":5,"urn":"urn:a","urn":"urn:y","attempts":0}"#), r#"{"job":"urn:y","attempts":1}"#);
+        assert_eq!(next(r#"{"attempts":0,"urn":"urn:y","job":" "}"#), r#"{"attempts":1,"job":"urn:y"}"#);
+    }
+
+    #[test]
+    fn what_is_no_object_is_refused() {
+        for body in [&b"null"[..], b"[1]", b"{", b"{} {}", b"\xff"] {
+            assert!(with_attempts(body, 1).is_err());
+        }
+    }
+}

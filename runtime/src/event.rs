@@ -1,0 +1,66 @@
+//! What happens to a consumer between records, for the user's event hook.
+
+use std::fmt;
+
+use crate::{error::KafkaError, record::TopicPartition};
+
+/// Something that happened to a consumer; see `ConsumerBuilder::on_event`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Event {
+    /// The group gave partitions to this consumer.
+    Assigned {
+        /// The partitions.
+        partitions: Vec<TopicPartition>,
+    },
+    /// The group took partitions back; what was finished has been committed.
+    Revoked {
+        /// The partitions.
+        partitions: Vec<TopicPartition>,
+    },
+    /// Partitions were lost: another member may have them already, so nothing was committed.
+    Lost {
+        /// The partitions.
+        partitions: Vec<TopicPartition>,
+    },
+    /// The group has put this consumer out, as it did not poll in time; it joins again.
+    LeftGroup {
+        /// What the client says.
+        error: KafkaError,
+    },
+    /// A commit failed; the records will be committed with the next one, or be delivered again.
+    CommitFailed {
+        /// What the broker or the client says.
+        error: KafkaError,
+    },
+    /// A topic does not exist (yet); the other topics are read, and this one as soon as it appears.
+    TopicMissing {
+        /// The topic.
+        topic: String,
+        /// What the broker says.
+        error: KafkaError,
+    },
+    /// The connection or a broker has a problem; the client goes on trying.
+    Trouble {
+        /// What the client says.
+        error: KafkaError,
+    },
+}
+
+impl fmt::Display for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, what: &str, partitions: &[TopicPartition]| {
+            f.write_str(what)?;
+            partitions.iter().try_for_each(|partition| write!(f, " {partition}"))
+        };
+        match self {
+            Self::Assigned { partitions } => list(f, "assigned:", partitions),
+            Self::Revoked { partitions } => list(f, "revoked:", partitions),
+            Self::Lost { partitions } => list(f, "lost:", partitions),
+            Self::LeftGroup { error } => write!(f, "left the group: {error}"),
+            Self::CommitFailed { error } => write!(f, "commit failed: {error}"),
+            Self::TopicMissing { topic, error } => write!(f, "topic `{topic}` is missing: {error}"),
+            Self::Trouble { error } => error.fmt(f),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Classifies what the client library reports.
+
+use rdkafka::error::{KafkaError as ClientError, RDKafkaErrorCode as Code};
+
+use crate::error::{Class, KafkaError};
+
+impl From<ClientError> for KafkaError {
+    fn from(error: ClientError) -> Self {
+        match error.rdkafka_error_code() {
+            Some(code) => from_code(code),
+            // The other variants are misuse of the client; their text holds names, and values in `ClientConfig` alone.
+            None => match error {
+                ClientError::ClientConfig(_, description, name, _) => {
+                    KafkaError::new("ClientConfig", format!("property `{name}`: {description}"), Class::Permanent)
+                }
+                other => KafkaError::new("Client", other.to_string(), Class::Permanent),
+            },
+        }
+    }
+}
+
+pub(super) fn from_code(code: Code) -> KafkaError {
+    KafkaError::new(format!("{code:?}"), text(code), class(code))
+}
+
+/// The client library's own words, without the name that `Display` puts in front.
+fn text(code: Code) -> String {
+    let text = code.to_string();
+    match text.split_once('(') {
+        Some((_, description)) => description.trim_end_matches(')').to_owned(),
+        None => text,
+    }
+}
+
+fn class(code: Code) -> Class {
+    match code {
+        Code::Fatal | Code::Fenced | Code::FencedInstanceId => Class::Fatal,
+        Code::Authentication
+        | Code::SaslAuthenticationFailed
+        | Code::TopicAuthorizationFailed
+        | Code::GroupAuthorizationFailed
+        | Code::ClusterAuthorizationFailed
+        | Code::TransactionalIdAuthorizationFailed => Class::Refused,
+        Code::BrokerTransportFailure
+        | Code::AllBrokersDown
+        | Code::OperationTimedOut
+        | Code::MessageTimedOut
+        | Code::QueueFull
+        | Code::Resolve
+        | Code::TimedOutQueue
+        | Code::WaitingForCoordinator
+        | Code::LeaderNotAvailable
+        | Code::NotLeaderForPartition
+        | Code::RequestTimedOut
+        | Code::NetworkException
+        | Code::CoordinatorLoadInProgress
+        | Code::CoordinatorNotAvailable
+        | Code::NotCoordinator
+        | Code::NotEnoughReplicas
+        | Code::NotEnoughReplicasAfterAppend
+        | Code::RebalanceInProgress
+        | Code::IllegalGeneration
+        | Code::UnknownMemberId
+        | Code::UnknownTopic
+        | Code::UnknownTopicOrPartition
+        | Code::PurgeQueue
+        | Code::PurgeInflight => Class::Retriable,
+        _ => Class::Permanent,
+    }
+}

@@ -1,0 +1,149 @@
+//! Membership in a consumer group: what the client calls back while it is polled.
+
+use std::{
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use rdkafka::{
+    ClientContext, TopicPartitionList,
+    consumer::{BaseConsumer, Consumer as _, ConsumerContext, Rebalance},
+    error::{KafkaError as ClientError, RDKafkaErrorCode as Code},
+};
+use tokio::sync::mpsc::UnboundedSender;
+
+use super::{
+    committer::{Committer, Offsets},
+    errors,
+    lanes::{Lane, Lanes},
+    source::SourceEvent,
+};
+use crate::{event::Event, record::TopicPartition};
+
+pub(super) type Client = BaseConsumer<Group>;
+
+/// How long a rebalance may wait for the last commit of the partitions that go.
+const REVOKE_COMMIT: Duration = Duration::from_secs(5);
+
+/// State of the member, shared by the poll loop and the callbacks that run inside its polls.
+pub(super) struct Group {
+    topics: Vec<String>,
+    lanes: Mutex<Lanes>,
+    committer: Mutex<Option<Committer>>,
+    events: UnboundedSender<SourceEvent>,
+}
+
+impl Group {
+    pub(super) fn new(topics: Vec<String>, events: UnboundedSender<SourceEvent>) -> Self {
+        Self { topics, lanes: Mutex::default(), committer: Mutex::default(), events }
+    }
+
+    pub(super) fn lanes(&self) -> MutexGuard<'_, Lanes> {
+        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Set while the member runs. The committer's thread holds the client, which holds this: it has to be taken out
+    /// before the client can be closed.
+    pub(super) fn set_committer(&self, committer: Option<Committer>) {
+        *self.committer.lock().unwrap_or_else(PoisonError::into_inner) = committer;
+    }
+
+    pub(super) fn report(&self, event: Event) {
+        self.send(SourceEvent::Report(event));
+    }
+
+    fn send(&self, event: SourceEvent) {
+        // Nobody listens any more once the consumer has ended.
+        let _ = self.events.send(event);
+    }
+
+    fn assigned(&self, list: &TopicPartitionList) {
+        let mut lanes = self.lanes();
+        let assigned: Vec<_> = partitions(list)
+            .into_iter()
+            .map(|partition| {
+                lanes.close(&partition.topic, partition.partition);
+                let (lane, assigned) = Lane::open(partition);
+                lanes.open.push(lane);
+                assigned
+            })
+            .collect();
+        drop(lanes);
+        self.report(Event::Assigned { partitions: assigned.iter().map(|each| each.partition.clone()).collect() });
+        self.send(SourceEvent::Assigned(assigned));
+    }
+
+    fn revoked(&self, list: &TopicPartitionList, lost: bool) {
+        let partitions = partitions(list);
+        let mut lanes = self.lanes();
+        let closed: Vec<_> = partitions.iter().filter_map(|each| lanes.close(&each.topic, each.partition)).collect();
+        drop(lanes);
+        if lost {
+            self.report(Event::Lost { partitions });
+            return;
+        }
+        let offsets: Offsets =
+            closed.iter().filter_map(|lane| Some((lane.partition.clone(), lane.progress.committable()?))).collect();
+        let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(committer) = committer.filter(|_| !offsets.is_empty())
+            && let Err(error) = committer.commit_within(offsets, REVOKE_COMMIT)
+        {
+            self.report(Event::CommitFailed { error });
+        }
+        self.report(Event::Revoked { partitions });
+    }
+}
+
+fn partitions(list: &TopicPartitionList) -> Vec<TopicPartition> {
+    list.elements()
+        .iter()
+        .map(|each| TopicPartition { topic: each.topic().into(), partition: each.partition() })
+        .collect()
+}
+
+impl ClientContext for Group {
+    fn error(&self, error: ClientError, reason: &str) {
+        let code = error.rdkafka_error_code();
+        let mut error = crate::error::KafkaError::from(error);
+        if !reason.is_empty() {
+            error = error.with_context(reason);
+        }
+        if error.is_fatal() || error.is_refused() {
+            self.send(SourceEvent::Ended(error));
+            return;
+        }
+        self.report(match code {
+            Some(Code::PollExceeded) => Event::LeftGroup { error },
+            Some(Code::UnknownTopic | Code::UnknownTopicOrPartition) => {
+                let topic = self.topics.iter().find(|topic| reason.contains(topic.as_str())).cloned();
+                Event::TopicMissing { topic: topic.unwrap_or_default(), error }
+            }
+            _ => Event::Trouble { error },
+        });
+    }
+}
+
+impl ConsumerContext for Group {
+    fn pre_rebalance(&self, client: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
+        if let Rebalance::Revoke(list) = rebalance {
+            self.revoked(list, client.assignment_lost());
+        }
+    }
+
+    fn post_rebalance(&self, client: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
+        match rebalance {
+            Rebalance::Assign(list) => {
+                self.assigned(list);
+                // A partition that was paused when it was lost would stay paused when it comes back.
+                if let Err(error) = client.resume(list) {
+                    self.report(Event::Trouble { error: error.into() });
+                }
+            }
+            Rebalance::Revoke(_) => {}
+            Rebalance::Error(error) => {
+                let error = error.rdkafka_error_code().map_or_else(|| error.clone().into(), errors::from_code);
+                self.report(Event::Trouble { error });
+            }
+        }
+    }
+}

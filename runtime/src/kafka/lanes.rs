@@ -1,0 +1,147 @@
+//! The partitions that are assigned at present: each collects its records and hands them to its worker in batches.
+
+use std::{mem, sync::Arc};
+
+use rdkafka::message::{BorrowedMessage, Message as _};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::{Progress, native};
+use crate::record::{Batch, TopicPartition};
+
+/// Records in a batch: enough to make a hand-over cheap.
+const BATCH_RECORDS: usize = 256;
+/// Bytes in a batch, so that large records do not wait for each other.
+const BATCH_BYTES: usize = 256 * 1024;
+/// Records that may wait for a worker before their partition is paused.
+const LANE_RECORDS: u64 = 4096;
+/// Bytes that may wait for a worker before their partition is paused.
+const LANE_BYTES: u64 = 4 * 1024 * 1024;
+
+/// A partition that was assigned: its records in order, and where to note how far they got.
+pub(crate) struct Assigned {
+    pub(crate) partition: TopicPartition,
+    pub(crate) batches: UnboundedReceiver<Batch>,
+    pub(crate) progress: Arc<Progress>,
+}
+
+/// One assignment of one partition. It is bounded by pausing, as the channel to its worker is not.
+pub(super) struct Lane {
+    pub(super) partition: TopicPartition,
+    pub(super) progress: Arc<Progress>,
+    pub(super) paused: bool,
+    /// The last offset that a commit was asked for.
+    pub(super) requested: Option<i64>,
+    filling: Batch,
+    /// `None` once the lane is drained.
+    batches: Option<UnboundedSender<Batch>>,
+    records: u64,
+    bytes: u64,
+}
+
+impl Lane {
+    pub(super) fn open(partition: TopicPartition) -> (Self, Assigned) {
+        let (sender, batches) = unbounded_channel();
+        let progress = Arc::new(Progress::new());
+        let lane = Self {
+            partition: partition.clone(),
+            progress: Arc::clone(&progress),
+            paused: false,
+            requested: None,
+            filling: Batch::with_capacity(0, 0),
+            batches: Some(sender),
+            records: 0,
+            bytes: 0,
+        };
+        (lane, Assigned { partition, batches, progress })
+    }
+
+    fn push(&mut self, message: &BorrowedMessage<'_>) {
+        let timestamp = message.timestamp().to_millis().filter(|ms| *ms >= 0);
+        self.filling.push(message.offset(), timestamp, message.key(), message.payload(), |headers| {
+            native::copy_headers(message, headers);
+        });
+        if self.filling.len() >= BATCH_RECORDS || self.filling.size() >= BATCH_BYTES {
+            self.flush();
+        }
+    }
+
+    fn flush(&mut self) {
+        if self.filling.is_empty() {
+            return;
+        }
+        // The next batch is likely to be as large as this one.
+        let next = Batch::with_capacity(self.filling.size(), self.filling.len());
+        let batch = mem::replace(&mut self.filling, next);
+        self.records += batch.len() as u64;
+        self.bytes += batch.size() as u64;
+        // Without a worker nothing is finished, so nothing of it is committed.
+        if let Some(batches) = &self.batches {
+            let _ = batches.send(batch);
+        }
+    }
+
+    /// Starts nothing further, and lets the worker end. What it finishes still counts.
+    pub(super) fn end(&mut self) {
+        self.progress.stop();
+        self.batches = None;
+    }
+
+    fn waiting(&self) -> (u64, u64) {
+        (self.records.saturating_sub(self.progress.records()), self.bytes.saturating_sub(self.progress.bytes()))
+    }
+
+    pub(super) fn is_full(&self) -> bool {
+        let (records, bytes) = self.waiting();
+        records >= LANE_RECORDS || bytes >= LANE_BYTES
+    }
+
+    /// Half empty again: resuming at once after pausing would fetch the same records over and over.
+    pub(super) fn has_room(&self) -> bool {
+        let (records, bytes) = self.waiting();
+        records <= LANE_RECORDS / 2 && bytes <= LANE_BYTES / 2
+    }
+
+    /// The offset to commit, if it is not the one that was asked for last.
+    pub(super) fn uncommitted(&self) -> Option<i64> {
+        self.progress.committable().filter(|offset| Some(*offset) != self.requested)
+    }
+}
+
+/// All lanes. A record finds its lane at once when it follows one of the same partition, as most do.
+#[derive(Default)]
+pub(super) struct Lanes {
+    pub(super) open: Vec<Lane>,
+    last: usize,
+}
+
+impl Lanes {
+    /// Takes a record in; a record of a partition that is no longer assigned is left to its new owner.
+    pub(super) fn push(&mut self, message: &BorrowedMessage<'_>) {
+        let (topic, partition) = (message.topic(), message.partition());
+        let of = |lane: &Lane| lane.partition.partition == partition && *lane.partition.topic == *topic;
+        if !self.open.get(self.last).is_some_and(of) {
+            match self.open.iter().position(of) {
+                Some(index) => self.last = index,
+                None => return,
+            }
+        }
+        if let Some(lane) = self.open.get_mut(self.last) {
+            lane.push(message);
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        self.open.iter_mut().for_each(Lane::flush);
+    }
+
+    /// Ends the assignment of a partition: nothing further of it is started, and its results count no more.
+    pub(super) fn close(&mut self, topic: &str, partition: i32) -> Option<Lane> {
+        let index = self
+            .open
+            .iter()
+            .position(|lane| lane.partition.partition == partition && *lane.partition.topic == *topic)?;
+        let lane = self.open.swap_remove(index);
+        lane.progress.stop();
+        Some(lane)
+    }
+}

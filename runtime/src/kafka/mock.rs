@@ -1,0 +1,60 @@
+//! The embedded broker: the client library's mock cluster.
+
+use rdkafka::{
+    ClientConfig, ClientContext,
+    producer::{BaseProducer, Producer as _, ProducerContext},
+};
+
+use super::{native, settings};
+use crate::{config::ConfigError, error::KafkaError};
+
+/// The client that owns the cluster; it sends nothing itself.
+struct Owner;
+
+impl ClientContext for Owner {
+    fn error(&self, error: rdkafka::error::KafkaError, reason: &str) {
+        tracing::debug!(%error, reason, "embedded broker");
+    }
+}
+
+impl ProducerContext for Owner {
+    type DeliveryOpaque = ();
+
+    fn delivery(&self, _: &rdkafka::message::DeliveryResult<'_>, (): ()) {}
+}
+
+/// An in-process broker that ends when it is dropped.
+pub(crate) struct MockBroker {
+    owner: BaseProducer<Owner>,
+}
+
+impl MockBroker {
+    pub(crate) fn start() -> Result<Self, ConfigError> {
+        let owner: BaseProducer<Owner> = ClientConfig::new()
+            .set("test.mock.num.brokers", "1")
+            .create_with_context(Owner)
+            .map_err(settings::refused)?;
+        native::start_groups_at_once(owner.client());
+        Ok(Self { owner })
+    }
+
+    pub(crate) fn brokers(&self) -> String {
+        self.owner.client().mock_cluster().map(|cluster| cluster.bootstrap_servers()).unwrap_or_default()
+    }
+
+    pub(crate) fn create_topic(&self, topic: &str, partitions: i32) -> Result<(), KafkaError> {
+        match self.owner.client().mock_cluster() {
+            Some(cluster) => Ok(cluster.create_topic(topic, partitions, 1)?),
+            None => Ok(()),
+        }
+    }
+
+    /// Drops every connection and takes no new one, or takes connections again.
+    pub(crate) fn set_down(&self, down: bool) -> Result<(), KafkaError> {
+        match self.owner.client().mock_cluster() {
+            Some(cluster) if down => Ok(cluster.broker_down(1)?),
+            Some(cluster) => Ok(cluster.broker_up(1)?),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,68 @@
+//! From connection settings to the client library's.
+
+use rdkafka::{ClientConfig, error::KafkaError as ClientError};
+
+use crate::config::{Config, ConfigError, Scope};
+
+/// Tuned defaults of a consumer; a property of the same name replaces them.
+const CONSUMER: [(&str, &str); 4] = [
+    // A new group starts with the oldest record: a job that was published is handled.
+    ("auto.offset.reset", "earliest"),
+    // librdkafka waits this long after its local queue was full; its default of a second costs most of the throughput.
+    ("fetch.queue.backoff.ms", "10"),
+    // Enough to keep the handlers busy, at a quarter of the memory.
+    ("queued.min.messages", "10000"),
+    // A topic that is created after the subscription is found within seconds instead of five minutes.
+    ("topic.metadata.refresh.interval.ms", "5000"),
+];
+
+/// Properties of a publisher that nobody may change.
+const PUBLISHER: [(&str, &str); 3] =
+    [("enable.idempotence", "true"), ("acks", "all"), ("partitioner", "murmur2_random")];
+
+/// Refuses a property that the client library does not know or a value that it does not take.
+pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
+    for client in [publisher(config), consumer(config, "check")] {
+        client.create_native_config().map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// The value stays out of the text: it may be a secret.
+pub(super) fn refused(error: ClientError) -> ConfigError {
+    match error {
+        ClientError::ClientConfig(_, description, name, value) => ConfigError::Property {
+            name,
+            reason: if value.is_empty() { description } else { description.replace(&value, "(value)") },
+        },
+        ClientError::ClientCreation(reason) => ConfigError::Client { reason },
+        other => ConfigError::Client { reason: other.to_string() },
+    }
+}
+
+fn common(config: &Config) -> ClientConfig {
+    let mut client = ClientConfig::new();
+    client.set("bootstrap.servers", &config.brokers).set("client.id", &config.client_id);
+    client
+}
+
+pub(super) fn publisher(config: &Config) -> ClientConfig {
+    let mut client = common(config);
+    for (name, value) in config.properties(Scope::Publisher) {
+        client.set(name, value);
+    }
+    client.set("message.timeout.ms", config.delivery_timeout.as_millis().to_string());
+    for (name, value) in PUBLISHER {
+        client.set(name, value);
+    }
+    client
+}
+
+pub(super) fn consumer(config: &Config, group: &str) -> ClientConfig {
+    let mut client = common(config);
+    for (name, value) in CONSUMER.into_iter().chain(config.properties(Scope::Consumer)) {
+        client.set(name, value);
+    }
+    client.set("group.id", group).set("enable.auto.commit", "false").set("enable.auto.offset.store", "false");
+    client
+}

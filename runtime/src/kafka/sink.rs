@@ -1,0 +1,275 @@
+//! Sends records and waits for the broker's acknowledgement; a record that was not sent comes back.
+
+use std::{
+    sync::{
+        Arc, Mutex, OnceLock, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use rdkafka::{
+    ClientConfig, ClientContext,
+    error::{KafkaError as ClientError, RDKafkaErrorCode as Code},
+    message::{Header, Headers as _, Message as _, OwnedHeaders},
+    producer::{BaseRecord, DeliveryResult, Producer as _, ProducerContext, PurgeConfig, ThreadedProducer},
+};
+use tokio::sync::{Notify, oneshot};
+
+use super::{errors, settings};
+use crate::{
+    config::{Config, ConfigError},
+    error::{Class, KafkaError},
+};
+
+/// A record on its way to Kafka; a failed send hands it back.
+#[derive(Clone, Debug)]
+pub struct OutgoingRecord {
+    topic: String,
+    key: Option<Vec<u8>>,
+    value: Option<Vec<u8>>,
+    headers: OwnedHeaders,
+    timestamp: Option<i64>,
+}
+
+impl OutgoingRecord {
+    /// `timestamp` in Unix milliseconds; `None` is the time of the write.
+    pub(crate) fn new(topic: String, key: Option<Vec<u8>>, value: Option<Vec<u8>>, timestamp: Option<i64>) -> Self {
+        Self { topic, key, value, headers: OwnedHeaders::new_with_capacity(8), timestamp }
+    }
+
+    pub(crate) fn header(mut self, name: &str, value: Option<&[u8]>) -> Self {
+        self.headers = self.headers.insert(Header { key: name, value });
+        self
+    }
+
+    /// The topic.
+    #[must_use]
+    pub fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    /// The key; `None` is the null key.
+    #[must_use]
+    pub fn key(&self) -> Option<&[u8]> {
+        self.key.as_deref()
+    }
+
+    /// The value: the envelope.
+    #[must_use]
+    pub fn value(&self) -> Option<&[u8]> {
+        self.value.as_deref()
+    }
+
+    /// The headers, in order.
+    pub fn headers(&self) -> impl Iterator<Item = (&str, Option<&[u8]>)> {
+        self.headers.iter().map(|header| (header.key, header.value))
+    }
+}
+
+/// A record that was not acknowledged, and why. It may have been written all the same when the error is a timeout.
+#[derive(Debug)]
+pub(crate) struct SendError {
+    pub(crate) error: KafkaError,
+    pub(crate) record: Box<OutgoingRecord>,
+}
+
+type Reply = Box<oneshot::Sender<Result<(), SendError>>>;
+type Client = ThreadedProducer<Reports>;
+
+/// The sending side of a connection: an idempotent client that waits for all in-sync replicas.
+pub(crate) struct Sink {
+    client: Mutex<Option<Client>>,
+    /// Sends each record in a request of its own. Started for the first record that failed as part of a batch that was
+    /// too large for its topic, so that it is told apart from the record that really is.
+    singly: OnceLock<Option<Client>>,
+    config: ClientConfig,
+    timeout: Duration,
+    reports: Reports,
+}
+
+/// Shared with the thread that takes the delivery reports.
+#[derive(Clone, Default)]
+struct Reports {
+    room: Arc<Notify>,
+    refusal: Arc<Mutex<Option<KafkaError>>>,
+    closed: Arc<AtomicBool>,
+}
+
+impl Sink {
+    pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
+        let timeout = config.delivery_timeout;
+        let config = settings::publisher(config);
+        let reports = Reports::default();
+        let client = config.create_with_context(reports.clone()).map_err(settings::refused)?;
+        Ok(Self { client: Mutex::new(Some(client)), singly: OnceLock::new(), config, timeout, reports })
+    }
+
+    /// Sends a record and waits for its acknowledgement, at most the delivery timeout. While the local queue is full it
+    /// waits for room.
+    ///
+    /// Dropping the future does not take the record back: once queued it is sent.
+    pub(crate) async fn send(&self, record: OutgoingRecord) -> Result<(), SendError> {
+        let Some(client) = self.client() else { return Err(closed(record)) };
+        match self.send_with(&client, record).await {
+            Err(SendError { error, record }) if error.code() == TOO_LARGE_FOR_BROKER => {
+                match self.singly.get_or_init(|| self.start_singly()) {
+                    Some(client) => self.send_with(client, *record).await,
+                    None => Err(SendError { error, record }),
+                }
+            }
+            result => result,
+        }
+    }
+
+    fn client(&self) -> Option<Client> {
+        if self.reports.closed.load(Ordering::Acquire) {
+            return None;
+        }
+        self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn start_singly(&self) -> Option<Client> {
+        let mut config = self.config.clone();
+        config.set("batch.num.messages", "1").create_with_context(self.reports.clone()).ok()
+    }
+
+    async fn send_with(&self, client: &Client, record: OutgoingRecord) -> Result<(), SendError> {
+        let deadline = Instant::now() + self.timeout;
+        let mut record = record;
+        let mut reply = loop {
+            match enqueue(client, record) {
+                Ok(reply) => break reply,
+                Err(SendError { error, record: back }) if error.code() == QUEUE_FULL => record = *back,
+                Err(failed) => return Err(failed),
+            }
+            // Registered before trying again, so that room made in between is not missed.
+            let room = self.reports.room.notified();
+            match enqueue(client, record) {
+                Ok(reply) => break reply,
+                Err(SendError { error, record: back }) if error.code() == QUEUE_FULL => {
+                    if tokio::time::timeout_at(deadline.into(), room).await.is_err() {
+                        return Err(SendError { error, record: back });
+                    }
+                    record = *back;
+                }
+                Err(failed) => return Err(failed),
+            }
+        };
+        match (&mut reply).await {
+            Ok(result) => result.map_err(|failed| self.explain(failed)),
+            // The client's thread is gone without a report, which closing prevents.
+            Err(_) => Err(closed(OutgoingRecord::new(String::new(), None, None, None))),
+        }
+    }
+
+    /// A record that timed out while the broker refused the account was refused.
+    fn explain(&self, mut failed: SendError) -> SendError {
+        if failed.error.code() == TIMED_OUT
+            && let Some(refusal) = self.reports.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        {
+            failed.error = refusal;
+        }
+        failed
+    }
+
+    /// Waits for what is queued, at most until the deadline, and gives up the rest; each pending send is answered.
+    /// Returns the number of records that were given up.
+    pub(crate) fn close(&self, deadline: Instant) -> usize {
+        self.reports.closed.store(true, Ordering::Release);
+        let client = self.client.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let clients: Vec<_> = client.into_iter().chain(self.singly.get().and_then(Option::as_ref).cloned()).collect();
+        clients.iter().map(|client| flush(client, deadline)).sum()
+    }
+}
+
+fn flush(client: &Client, deadline: Instant) -> usize {
+    // An error means that the time was up.
+    let _ = client.flush(deadline.saturating_duration_since(Instant::now()));
+    let left = usize::try_from(client.in_flight_count()).unwrap_or_default();
+    client.purge(PurgeConfig::default().queue().inflight());
+    // The reports of what was purged are taken by this call or by the client's own thread.
+    let _ = client.flush(Duration::from_secs(1));
+    left
+}
+
+impl Drop for Sink {
+    fn drop(&mut self) {
+        let clients = (self.client.get_mut().unwrap_or_else(PoisonError::into_inner).take(), self.singly.take());
+        // Dropping a client waits for its thread, so it must not happen on an async thread.
+        let _ = thread::Builder::new().name("babelqueue-drop".to_owned()).spawn(move || drop(clients));
+    }
+}
+
+const QUEUE_FULL: &str = "QueueFull";
+const TOO_LARGE_FOR_BROKER: &str = "MessageSizeTooLarge";
+const TIMED_OUT: &str = "MessageTimedOut";
+
+fn closed(record: OutgoingRecord) -> SendError {
+    let error = KafkaError::new("Closed", "the publisher is closed", Class::Permanent);
+    SendError { error, record: Box::new(record) }
+}
+
+fn enqueue(client: &Client, record: OutgoingRecord) -> Result<oneshot::Receiver<Result<(), SendError>>, SendError> {
+    let OutgoingRecord { topic, key, value, headers, timestamp } = record;
+    let (report, reply) = oneshot::channel();
+    let mut send: BaseRecord<'_, [u8], [u8], Reply> = BaseRecord::with_opaque_to(&topic, Box::new(report));
+    send.key = key.as_deref();
+    send.payload = value.as_deref();
+    send.timestamp = timestamp;
+    send.headers = Some(headers);
+    match client.send(send) {
+        Ok(()) => Ok(reply),
+        Err((error, BaseRecord { headers, .. })) => {
+            let headers = headers.unwrap_or_default();
+            let record = Box::new(OutgoingRecord { topic, key, value, headers, timestamp });
+            Err(SendError { error: error.into(), record })
+        }
+    }
+}
+
+impl ClientContext for Reports {
+    fn error(&self, error: ClientError, reason: &str) {
+        let error = KafkaError::from(error).with_context(reason);
+        if error.is_refused() {
+            tracing::error!(%error, "the broker refused the publisher");
+            *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        } else {
+            tracing::warn!(%error, "publisher");
+        }
+    }
+}
+
+impl ProducerContext for Reports {
+    type DeliveryOpaque = Reply;
+
+    fn delivery(&self, result: &DeliveryResult<'_>, reply: Reply) {
+        self.room.notify_one();
+        let result = match result {
+            Ok(_) => Ok(()),
+            Err((error, message)) => {
+                let message = message.detach();
+                let record = OutgoingRecord {
+                    topic: message.topic().to_owned(),
+                    key: message.key().map(<[u8]>::to_vec),
+                    value: message.payload().map(<[u8]>::to_vec),
+                    headers: message.headers().cloned().unwrap_or_default(),
+                    timestamp: message.timestamp().to_millis(),
+                };
+                let error = match error.rdkafka_error_code() {
+                    Some(Code::PurgeQueue | Code::PurgeInflight) => KafkaError::new(
+                        "Closed",
+                        "the publisher was closed before the broker's answer",
+                        Class::Permanent,
+                    ),
+                    Some(code) => errors::from_code(code),
+                    None => error.clone().into(),
+                };
+                Err(SendError { error, record: Box::new(record) })
+            }
+        };
+        // The sender may have stopped waiting.
+        let _ = reply.send(result);
+    }
+}

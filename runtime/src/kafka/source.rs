@@ -1,0 +1,282 @@
+//! The records of a consumer group's member: one thread owns the client and polls it, whatever the handlers do.
+
+use std::{
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, TryRecvError, channel},
+    },
+    thread,
+    time::{Duration, Instant},
+};
+
+use rdkafka::{TopicPartitionList, consumer::Consumer as _};
+use tokio::sync::{
+    mpsc::{UnboundedReceiver, unbounded_channel},
+    oneshot,
+};
+
+pub(crate) use super::lanes::Assigned;
+use super::{
+    committer::{Committed, Committer, Offsets},
+    group::{Client, Group},
+    settings,
+};
+use crate::{
+    config::{Config, ConfigError},
+    error::KafkaError,
+    event::Event,
+};
+
+/// How long a poll waits for a record when nothing else is due.
+const IDLE: Duration = Duration::from_millis(100);
+/// The same while a partition is paused, so that it is resumed soon after its worker has caught up.
+const IDLE_PAUSED: Duration = Duration::from_millis(5);
+/// Records polled before commands, commits and pauses are looked at again.
+const ROUND: usize = 1024;
+/// How long polling waits for workers that are nearly as fast as it, before it pauses their partitions: pausing throws
+/// away what the client has fetched ahead.
+const PATIENCE: Duration = Duration::from_millis(10);
+
+pub(crate) struct SourceSettings {
+    pub(crate) group: String,
+    pub(crate) topics: Vec<String>,
+    pub(crate) commit_interval: Duration,
+}
+
+/// What the poll thread tells the consumer.
+pub(crate) enum SourceEvent {
+    /// New partitions, each to be worked on.
+    Assigned(Vec<Assigned>),
+    /// For the user's hook.
+    Report(Event),
+    /// No record will come any more.
+    Ended(KafkaError),
+}
+
+/// How the member left.
+#[derive(Debug)]
+pub(crate) struct Closed {
+    /// The last commit.
+    pub(crate) commit: Result<(), KafkaError>,
+}
+
+enum Command {
+    /// Hand out nothing further, but go on polling: the group must not put the member out while handlers finish.
+    Drain,
+    /// Commit what is finished by the deadline and leave the group.
+    Close { deadline: Instant, reply: oneshot::Sender<Closed> },
+}
+
+/// The handle to the poll thread. Dropping it closes the member without waiting for it.
+pub(crate) struct Source {
+    commands: Sender<Command>,
+    events: UnboundedReceiver<SourceEvent>,
+}
+
+impl Source {
+    /// Makes the client, subscribes and starts to poll.
+    pub(crate) fn start(config: &Config, settings: SourceSettings) -> Result<Self, ConfigError> {
+        let (commands, queue) = channel();
+        let (send, events) = unbounded_channel();
+        let failed = |reason: String| ConfigError::Client { reason };
+        let group = Group::new(settings.topics.clone(), send);
+        let client: Client =
+            settings::consumer(config, &settings.group).create_with_context(group).map_err(settings::refused)?;
+        let client = Arc::new(client);
+        let topics: Vec<_> = settings.topics.iter().map(String::as_str).collect();
+        client.subscribe(&topics).map_err(|error| failed(error.to_string()))?;
+        let (committer, committer_ended) =
+            Committer::start(Arc::clone(&client)).map_err(|error| failed(error.to_string()))?;
+        client.context().set_committer(Some(committer.clone()));
+        let poller = Poller {
+            client,
+            committer,
+            committer_ended,
+            commands: queue,
+            commit_interval: settings.commit_interval,
+            commit_at: Instant::now() + settings.commit_interval,
+            committing: None,
+            draining: false,
+        };
+        thread::Builder::new()
+            .name("babelqueue-poll".to_owned())
+            .spawn(move || poller.run())
+            .map_err(|error| failed(error.to_string()))?;
+        Ok(Self { commands, events })
+    }
+
+    /// What happened next; `None` when the member has ended.
+    pub(crate) async fn next(&mut self) -> Option<SourceEvent> {
+        self.events.recv().await
+    }
+
+    /// What has happened and was not asked for yet.
+    pub(crate) fn try_next(&mut self) -> Option<SourceEvent> {
+        self.events.try_recv().ok()
+    }
+
+    /// Starts no further record; polling goes on.
+    pub(crate) fn drain(&self) {
+        // A poll thread that is gone hands out nothing.
+        let _ = self.commands.send(Command::Drain);
+    }
+
+    /// Commits what is finished and leaves the group. `None` when that was not done by the deadline; it goes on by
+    /// itself then.
+    pub(crate) async fn close(&self, deadline: Instant) -> Option<Closed> {
+        let (reply, closed) = oneshot::channel();
+        self.commands.send(Command::Close { deadline, reply }).ok()?;
+        tokio::time::timeout_at(deadline.into(), closed).await.ok()?.ok()
+    }
+}
+
+struct Poller {
+    client: Arc<Client>,
+    committer: Committer,
+    committer_ended: Receiver<()>,
+    commands: Receiver<Command>,
+    commit_interval: Duration,
+    commit_at: Instant,
+    committing: Option<Receiver<Committed>>,
+    draining: bool,
+}
+
+impl Poller {
+    fn run(mut self) {
+        loop {
+            match self.commands.try_recv() {
+                Ok(Command::Drain) => self.drain(),
+                Ok(Command::Close { deadline, reply }) => {
+                    // The consumer may have stopped waiting.
+                    let _ = reply.send(self.close(deadline));
+                    return;
+                }
+                Err(TryRecvError::Disconnected) => {
+                    self.drain();
+                    self.close(Instant::now() + Duration::from_secs(5));
+                    return;
+                }
+                Err(TryRecvError::Empty) => {}
+            }
+            self.poll();
+            self.pause_full_lanes();
+            self.resume_lanes_with_room();
+            self.see_commit_through();
+            self.commit_when_due();
+        }
+    }
+
+    fn group(&self) -> &Group {
+        self.client.context()
+    }
+
+    fn poll(&self) {
+        let paused = self.group().lanes().open.iter().any(|lane| lane.paused);
+        let mut wait = if paused { IDLE_PAUSED } else { IDLE };
+        for _ in 0..ROUND {
+            match self.client.poll(wait) {
+                // While draining what was fetched ahead is left to the next owner.
+                Some(Ok(message)) if !self.draining => self.group().lanes().push(&message),
+                // Errors have reached the group's callback.
+                Some(Ok(_) | Err(_)) => {}
+                None => break,
+            }
+            wait = Duration::ZERO;
+        }
+        self.group().lanes().flush();
+    }
+
+    fn pause_full_lanes(&self) {
+        let patience = Instant::now() + PATIENCE;
+        let full = |group: &Group| group.lanes().open.iter().any(|lane| !lane.paused && lane.is_full());
+        while full(self.group()) {
+            if Instant::now() < patience {
+                thread::sleep(Duration::from_millis(1));
+                continue;
+            }
+            self.turn(true, |lane| !lane.paused && lane.is_full());
+        }
+    }
+
+    fn resume_lanes_with_room(&self) {
+        if !self.draining {
+            self.turn(false, |lane| lane.paused && lane.has_room());
+        }
+    }
+
+    /// Pauses or resumes the chosen lanes.
+    fn turn(&self, pause: bool, choose: impl Fn(&super::lanes::Lane) -> bool) {
+        let mut list = TopicPartitionList::new();
+        for lane in self.group().lanes().open.iter_mut().filter(|lane| choose(lane)) {
+            lane.paused = pause;
+            list.add_partition(&lane.partition.topic, lane.partition.partition);
+        }
+        if list.count() == 0 {
+            return;
+        }
+        let turned = if pause { self.client.pause(&list) } else { self.client.resume(&list) };
+        if let Err(error) = turned {
+            self.group().report(Event::Trouble { error: error.into() });
+        }
+    }
+
+    fn commit_when_due(&mut self) {
+        if self.committing.is_some() || Instant::now() < self.commit_at {
+            return;
+        }
+        self.commit_at = Instant::now() + self.commit_interval;
+        let mut offsets = Offsets::new();
+        for lane in &mut self.group().lanes().open {
+            if let Some(offset) = lane.uncommitted() {
+                lane.requested = Some(offset);
+                offsets.push((lane.partition.clone(), offset));
+            }
+        }
+        if !offsets.is_empty() {
+            self.committing = Some(self.committer.commit(offsets));
+        }
+    }
+
+    /// Looks whether the commit on its way has arrived; a failed one is asked for again with the next one.
+    fn see_commit_through(&mut self) {
+        let Some(committing) = &self.committing else { return };
+        match committing.try_recv() {
+            Err(TryRecvError::Empty) => return,
+            Ok(Err(error)) => {
+                for lane in &mut self.group().lanes().open {
+                    lane.requested = None;
+                }
+                self.group().report(Event::CommitFailed { error });
+            }
+            Ok(Ok(())) | Err(TryRecvError::Disconnected) => {}
+        }
+        self.committing = None;
+    }
+
+    fn drain(&mut self) {
+        self.draining = true;
+        for lane in &mut self.group().lanes().open {
+            lane.end();
+        }
+        self.turn(true, |lane| !lane.paused);
+    }
+
+    fn close(self, deadline: Instant) -> Closed {
+        let remaining = || deadline.saturating_duration_since(Instant::now());
+        let offsets: Offsets = self
+            .group()
+            .lanes()
+            .open
+            .iter()
+            .filter_map(|lane| Some((lane.partition.clone(), lane.progress.committable()?)))
+            .collect();
+        let commit = if offsets.is_empty() { Ok(()) } else { self.committer.commit_within(offsets, remaining()) };
+        self.group().set_committer(None);
+        let Self { client, committer, committer_ended, .. } = self;
+        drop(committer);
+        // Whoever drops the client last closes it, which blocks; that should be this thread.
+        let _ = committer_ended.recv_timeout(remaining());
+        drop(client);
+        Closed { commit }
+    }
+}

@@ -1,0 +1,256 @@
+//! From a payload to an acknowledged record (contract section 2).
+
+use std::{
+    borrow::Cow,
+    fmt,
+    future::{Future, IntoFuture},
+    marker::PhantomData,
+    pin::Pin,
+};
+
+use serde::Serialize;
+use uuid::Uuid;
+
+use crate::{
+    client::Kafka,
+    config::ConfigError,
+    envelope::{self, Draft, EncodeError, LANG},
+    error::KafkaError,
+    headers,
+    job::Job,
+    kafka::{OutgoingRecord, SendError},
+};
+
+/// Publishes jobs of one type to their topic.
+///
+/// Publishing is idempotent and waits for all in-sync replicas. The partition is the Java client's choice (murmur2 of
+/// the key; a null key goes anywhere), so that one key lies on one partition whatever the language of the producer.
+///
+/// ```no_run
+/// use babelqueue::{Kafka, Publisher, babel_job};
+/// use serde::{Deserialize, Serialize};
+///
+/// #[babel_job("urn:babel:orders:created", key = order_id)]
+/// #[derive(Serialize, Deserialize)]
+/// struct OrderCreated {
+///     order_id: u64,
+/// }
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let publisher = Publisher::<OrderCreated>::new(&Kafka::connect("localhost:9092")?);
+/// let id = publisher.publish(&OrderCreated { order_id: 1042 }).await?;
+/// println!("published as {id}");
+/// # Ok(())
+/// # }
+/// ```
+pub struct Publisher<J> {
+    kafka: Kafka,
+    job: PhantomData<fn(J)>,
+}
+
+impl<J: Job> Publisher<J> {
+    /// A publisher on this connection.
+    #[must_use]
+    pub fn new(kafka: &Kafka) -> Self {
+        Self { kafka: kafka.clone(), job: PhantomData }
+    }
+
+    /// Publishes a job and returns its `meta.id` once the broker has acknowledged it.
+    ///
+    /// Dropping the future does not take the record back: once queued it is sent.
+    ///
+    /// # Errors
+    ///
+    /// The payload does not serialize, or the record was not acknowledged within the delivery timeout; the error hands
+    /// the record back.
+    pub async fn publish(&self, job: &J) -> Result<Uuid, PublishError> {
+        self.message(job).send().await
+    }
+
+    /// A message whose key, trace or headers are chosen before it is sent.
+    #[must_use = "a message is published by `.send().await`, or by `.await`"]
+    pub fn message<'a>(&'a self, job: &'a J) -> Message<'a, J> {
+        Message::new(&self.kafka, job)
+    }
+}
+
+impl<J> Clone for Publisher<J> {
+    fn clone(&self) -> Self {
+        Self { kafka: self.kafka.clone(), job: PhantomData }
+    }
+}
+
+impl<J: Job> fmt::Debug for Publisher<J> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Publisher").field("urn", &J::URN).field("topic", &J::TOPIC).finish()
+    }
+}
+
+/// A job that is about to be published: send it by [`Message::send`] or by awaiting it.
+///
+/// ```no_run
+/// # use babelqueue::{Publisher, babel_job};
+/// # use serde::{Deserialize, Serialize};
+/// # #[babel_job("urn:babel:orders:created")]
+/// # #[derive(Serialize, Deserialize)]
+/// # struct OrderCreated {
+/// #     order_id: u64,
+/// # }
+/// # async fn example(publisher: Publisher<OrderCreated>, order: OrderCreated) -> Result<(), babelqueue::PublishError> {
+/// publisher
+///     .message(&order)
+///     .key("customer-7")
+///     .trace_id("7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b")
+///     .header("tenant", "acme")
+///     .meta("ext", &serde_json::json!({"acme": {"tier": "gold"}}))
+///     .await?;
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "a message is published by `.send().await`, or by `.await`"]
+pub struct Message<'a, J> {
+    kafka: &'a Kafka,
+    job: &'a J,
+    draft: Draft<'a>,
+    key: Key<'a>,
+    headers: Vec<(&'a str, Option<Cow<'a, [u8]>>)>,
+}
+
+enum Key<'a> {
+    /// The job's own.
+    OfJob,
+    Chosen(Option<Cow<'a, [u8]>>),
+}
+
+impl<'a, J: Job> Message<'a, J> {
+    pub(crate) fn new(kafka: &'a Kafka, job: &'a J) -> Self {
+        Self { kafka, job, draft: envelope::make(J::URN, J::TOPIC), key: Key::OfJob, headers: Vec::new() }
+    }
+
+    /// A record key in place of the job's own. The empty key is a key: it is not the null key.
+    pub fn key(mut self, key: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
+        self.key = Key::Chosen(Some(Cow::Borrowed(key.as_ref())));
+        self
+    }
+
+    /// The null key in place of the job's own.
+    pub fn null_key(mut self) -> Self {
+        self.key = Key::Chosen(None);
+        self
+    }
+
+    /// Continues a trace; a blank id is replaced by a new one.
+    pub fn trace_id(mut self, trace_id: &'a str) -> Self {
+        self.draft = self.draft.trace_id(trace_id);
+        self
+    }
+
+    /// Adds a header beside the `bq-` ones. Headers may repeat.
+    pub fn header(mut self, name: &'a str, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
+        self.headers.push((name, Some(Cow::Borrowed(value.as_ref()))));
+        self
+    }
+
+    /// Adds an entry to the envelope's `meta`; `ext` with one block a vendor is the recommended place.
+    pub fn meta(mut self, key: &'a str, value: &(impl Serialize + ?Sized)) -> Self {
+        self.draft = self.draft.meta(key, value);
+        self
+    }
+
+    /// Publishes the message and returns its `meta.id` once the broker has acknowledged it.
+    ///
+    /// # Errors
+    ///
+    /// The payload does not serialize, a header or `meta` entry is not allowed, or the record was not acknowledged
+    /// within the delivery timeout; the error hands the record back.
+    pub async fn send(self) -> Result<Uuid, PublishError> {
+        let sink = self.kafka.sink()?;
+        let (record, id) = self.into_record()?;
+        sink.send(record).await?;
+        Ok(id)
+    }
+
+    fn into_record(self) -> Result<(OutgoingRecord, Uuid), PublishError> {
+        let encoded = self.draft.encode(self.job)?;
+        let key = match self.key {
+            Key::OfJob => self.job.key(),
+            Key::Chosen(key) => key,
+        };
+        let mut id = Uuid::encode_buffer();
+        let id = encoded.id.hyphenated().encode_lower(&mut id).as_bytes();
+        let mut record = OutgoingRecord::new(
+            J::TOPIC.to_owned(),
+            key.map(Cow::into_owned),
+            Some(encoded.body),
+            Some(encoded.created_at),
+        )
+        .header(headers::JOB, Some(J::URN.as_bytes()))
+        .header(headers::TRACE_ID, Some(encoded.trace_id.as_bytes()))
+        .header(headers::MESSAGE_ID, Some(id))
+        .header(headers::SCHEMA_VERSION, Some(b"1"))
+        .header(headers::SOURCE_LANG, Some(LANG.as_bytes()))
+        .header(headers::ATTEMPTS, Some(b"0"));
+        for (name, value) in self.headers {
+            if name.starts_with(headers::PREFIX) || name.contains('\0') {
+                return Err(PublishError::Header { name: name.to_owned() });
+            }
+            record = record.header(name, value.as_deref());
+        }
+        Ok((record, encoded.id))
+    }
+}
+
+impl<'a, J: Job> IntoFuture for Message<'a, J> {
+    type Output = Result<Uuid, PublishError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
+
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(self.send())
+    }
+}
+
+/// Why a job was not published.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PublishError {
+    /// The payload or an added member cannot be encoded.
+    #[error(transparent)]
+    Encode(#[from] EncodeError),
+    /// A header of the name cannot be added.
+    #[error(
+        "header `{name}` cannot be added: names that begin with `bq-` belong to the contract, and none holds a NUL"
+    )]
+    Header {
+        /// The name.
+        name: String,
+    },
+    /// The sending client does not start.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The broker did not acknowledge the record in time, or refused it.
+    #[error("not published to `{}`: {error}", record.topic())]
+    NotDelivered {
+        /// What Kafka answered.
+        error: KafkaError,
+        /// The record, to be sent again by [`Kafka::resend`] with the same `meta.id`.
+        record: Box<OutgoingRecord>,
+    },
+}
+
+impl From<SendError> for PublishError {
+    fn from(SendError { error, record }: SendError) -> Self {
+        Self::NotDelivered { error, record }
+    }
+}
+
+impl Kafka {
+    /// Sends a record once more that a failed publish has handed back. It keeps its `meta.id`, so a consumer can tell
+    /// that it is the same message.
+    ///
+    /// # Errors
+    ///
+    /// As [`Publisher::publish`].
+    pub async fn resend(&self, record: OutgoingRecord) -> Result<(), PublishError> {
+        Ok(self.sink()?.send(record).await?)
+    }
+}

@@ -1,0 +1,36 @@
+//! The signals that ask a service to end.
+
+/// Is ready when the process is asked to end: Ctrl-C, or SIGTERM as container platforms send it.
+///
+/// ```no_run
+/// # async fn example(consumer: babelqueue::Consumer) -> Result<(), babelqueue::ConsumerError> {
+/// let summary = consumer.run_until(babelqueue::shutdown_signal()).await?;
+/// # Ok(())
+/// # }
+/// ```
+pub async fn shutdown_signal() {
+    tokio::select! {
+        () = interrupted() => {}
+        () = terminated() => {}
+    }
+}
+
+async fn interrupted() {
+    // Where no handler can be installed the signal keeps its default effect: it ends the process.
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
+
+#[cfg(unix)]
+async fn terminated() {
+    match tokio::signal::unix::signal(tokio::signal::unix::SignalKind::terminate()) {
+        Ok(mut signal) => drop(signal.recv().await),
+        Err(_) => std::future::pending().await,
+    }
+}
+
+#[cfg(not(unix))]
+async fn terminated() {
+    std::future::pending().await
+}

@@ -1,0 +1,217 @@
+//! The broker's process, from its first to its last moment.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail};
+use nix::sys::signal::Signal;
+
+use super::config::{self, Ports};
+use super::state::{self, State};
+use super::{BROKERS, SASL_BROKERS, artifacts};
+use crate::process;
+use crate::tools;
+
+/// A start takes 2.5 s on two idle cores.
+const START_DEADLINE: Duration = Duration::from_secs(90);
+/// An orderly end takes a second or two.
+const STOP_DEADLINE: Duration = Duration::from_secs(20);
+const KILL_DEADLINE: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(50);
+const READY: &str = "Kafka Server started";
+const PORT_TAKEN: &str = "Address already in use";
+/// How often other ports are tried after another program was faster.
+const PORT_TRIES: u32 = 3;
+const LOG_TAIL_LINES: usize = 30;
+
+/// A broker that this process started. It ends with this value, unless it is let go.
+pub(super) struct Broker {
+    folder: PathBuf,
+    child: Child,
+    state: State,
+    keep: bool,
+}
+
+impl Broker {
+    /// Starts a broker with an empty disk and waits until it answers.
+    pub(super) fn launch(folder: &Path) -> Result<Self> {
+        let java = tools::java()?;
+        let jars = artifacts::jars(folder)?;
+        for _ in 1..PORT_TRIES {
+            match Self::launch_once(folder, &java, &jars) {
+                Err(_) if log(folder).contains(PORT_TAKEN) => {}
+                outcome => return outcome,
+            }
+        }
+        Self::launch_once(folder, &java, &jars)
+    }
+
+    fn launch_once(folder: &Path, java: &Path, jars: &Path) -> Result<Self> {
+        let ports = Ports::free()?;
+        config::write(folder, ports)?;
+        format_storage(folder, java, jars)?;
+        let log = File::create(config::log_file(folder)).context("cannot make the broker's log")?;
+        let mut command = java_command(folder, java, jars);
+        command
+            .args(["-Xms256m", "-Xmx512m", "-XX:+ExitOnOutOfMemoryError", "kafka.Kafka"])
+            .arg(config::properties_file(folder))
+            .stderr(log.try_clone()?)
+            .stdout(log);
+        let child = process::spawn_in_own_group(&mut command)?;
+        let state = State {
+            pid: process::raw_pid(&child),
+            brokers: format!("127.0.0.1:{}", ports.plain),
+            sasl_brokers: format!("127.0.0.1:{}", ports.sasl),
+        };
+        // From here on an early return ends the process.
+        let mut broker = Self { folder: folder.to_owned(), child, state, keep: false };
+        broker.state.save(folder)?;
+        broker.await_ready()?;
+        Ok(broker)
+    }
+
+    fn await_ready(&mut self) -> Result<()> {
+        let deadline = Instant::now() + START_DEADLINE;
+        loop {
+            process::check_interrupted()?;
+            let log = log(&self.folder);
+            if log.contains(READY) {
+                return Ok(());
+            }
+            let trouble = if let Some(status) = self.child.try_wait()? {
+                format!("the broker ended while it started: {status}")
+            } else if Instant::now() >= deadline {
+                format!("the broker did not start within {} s", START_DEADLINE.as_secs())
+            } else {
+                thread::sleep(POLL);
+                continue;
+            };
+            let file = config::log_file(&self.folder);
+            bail!("{trouble}. The end of {}:\n{}", file.display(), tail(&log, LOG_TAIL_LINES));
+        }
+    }
+
+    /// Leaves the broker running after this process.
+    pub(super) fn detach(mut self) -> State {
+        self.keep = true;
+        self.state.clone()
+    }
+
+    fn end(&mut self) -> Result<()> {
+        end_process(self.state.pid, || Ok(self.child.try_wait()?.is_some()))?;
+        State::forget(&self.folder)
+    }
+}
+
+impl Drop for Broker {
+    fn drop(&mut self) {
+        if !self.keep
+            && let Err(error) = self.end()
+        {
+            eprintln!("xtask: {error:#}");
+        }
+    }
+}
+
+/// A broker to work with. One that was started for this ends with this value.
+pub(crate) struct Running {
+    brokers: String,
+    sasl_brokers: Option<String>,
+    _owned: Option<Broker>,
+}
+
+impl Running {
+    pub(super) fn named(brokers: String, sasl_brokers: Option<String>) -> Self {
+        Self { brokers, sasl_brokers, _owned: None }
+    }
+
+    /// Names the broker in a command's environment.
+    pub(crate) fn tell(&self, command: &mut Command) {
+        command.env(BROKERS, &self.brokers);
+        if let Some(sasl_brokers) = &self.sasl_brokers {
+            command.env(SASL_BROKERS, sasl_brokers);
+        }
+    }
+
+    pub(super) fn owned(broker: Broker) -> Self {
+        Self {
+            brokers: broker.state.brokers.clone(),
+            sasl_brokers: Some(broker.state.sasl_brokers.clone()),
+            _owned: Some(broker),
+        }
+    }
+}
+
+/// Ends a broker that an earlier task started.
+///
+/// # Errors
+/// If it survives even the kill.
+pub(super) fn end(state: &State) -> Result<()> {
+    end_process(state.pid, || Ok(!state::alive(state.pid)))
+}
+
+/// Asks, waits, then kills.
+fn end_process(pid: i32, mut ended: impl FnMut() -> Result<bool>) -> Result<()> {
+    for (signal, patience) in [(Signal::SIGTERM, STOP_DEADLINE), (Signal::SIGKILL, KILL_DEADLINE)] {
+        let deadline = Instant::now() + patience;
+        process::signal(pid, signal);
+        while Instant::now() < deadline {
+            if ended()? {
+                return Ok(());
+            }
+            thread::sleep(POLL);
+        }
+    }
+    bail!("the broker (process {pid}) does not end")
+}
+
+fn format_storage(folder: &Path, java: &Path, jars: &Path) -> Result<()> {
+    let data = config::data_folder(folder);
+    if data.exists() {
+        fs::remove_dir_all(&data).context("cannot empty the broker's disk")?;
+    }
+    process::run_quiet(
+        java_command(folder, java, jars)
+            .args(["kafka.tools.StorageTool", "format", "--standalone"])
+            // Any 16 bytes do: the cluster has one node and no memory.
+            .args(["--cluster-id", "YmFiZWxxdWV1ZS10ZXN0cw", "--config"])
+            .arg(config::properties_file(folder)),
+    )
+    .context("cannot prepare the broker's disk")?;
+    Ok(())
+}
+
+fn java_command(folder: &Path, java: &Path, jars: &Path) -> Command {
+    let mut command = Command::new(java);
+    command
+        .current_dir(folder)
+        .arg("-cp")
+        .arg(jars.join("*"))
+        .arg(format!("-Dlog4j2.configurationFile={}", config::log_settings_file(folder).display()));
+    command
+}
+
+fn log(folder: &Path) -> String {
+    let bytes = fs::read(config::log_file(folder)).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+fn tail(text: &str, lines: usize) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    all[all.len().saturating_sub(lines)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::tail;
+
+    #[test]
+    fn the_tail_is_the_last_lines_or_all() {
+        assert_eq!(tail("a\nb\nc\n", 2), "b\nc");
+        assert_eq!(tail("a\n", 30), "a");
+        assert_eq!(tail("", 30), "");
+    }
+}

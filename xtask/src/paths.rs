@@ -1,0 +1,14 @@
+//! Where things lie in this checkout.
+
+use std::path::{Path, PathBuf};
+
+/// The repository's root folder.
+pub(crate) fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
+}
+
+/// A folder of ours under `target`: ignored by git, removed by `cargo clean`.
+pub(crate) fn target(name: &str) -> PathBuf {
+    root().join("target").join(name)
+}
