@@ -4,6 +4,7 @@ mod attr;
 mod expand;
 mod model;
 mod routes;
+mod span;
 
 use proc_macro::TokenStream;
 
