@@ -106,10 +106,7 @@ impl Args {
             return self.urn.set(Ok(urn));
         }
         if !(input.peek(Ident::peek_any) && input.peek2(Token![=])) {
-            let message = format!("not an argument of `#[babel_job]`; {ACCEPTED}: `{USAGE}`");
-            let error = Error::new(token_span(input), message);
-            // Most likely meant as the URN, so do not ask for that as well.
-            return if self.urn.is_absent() { self.urn.set(Err(error)) } else { Err(error) };
+            return Err(self.no_argument(token_span(input, Span::call_site()), &first_word(input)));
         }
         let name = Ident::parse_any(input)?;
         input.parse::<Token![=]>()?;
@@ -117,47 +114,63 @@ impl Args {
             true => Ok(()),
             false => Err(Error::new(name.span(), format!("`{name}` is given twice; keep one of them"))),
         };
+        let at = token_span(input, name.span());
         match name.to_string().as_str() {
-            "topic" => twice(self.topic.is_absent()).and_then(|()| self.topic.set(topic(input))),
-            "key" => twice(self.key.is_absent()).and_then(|()| self.key.set(key(input))),
-            "crate" => twice(self.krate.is_absent()).and_then(|()| self.krate.set(krate(input))),
-            "urn" => {
-                let message = format!("the URN has no name, it stands first: `{USAGE}`");
-                let error = Error::new(name.span(), message);
-                if self.urn.is_absent() { self.urn.set(Err(error)) } else { Err(error) }
-            }
-            _ => Err(Error::new(name.span(), format!("unknown argument `{name}`; {ACCEPTED}"))),
+            "topic" => twice(self.topic.is_absent()).and_then(|()| self.topic.set(topic(input, at))),
+            "key" => twice(self.key.is_absent()).and_then(|()| self.key.set(key(input, at))),
+            "crate" => twice(self.krate.is_absent()).and_then(|()| self.krate.set(krate(input, at))),
+            other => Err(self.no_argument(name.span(), other)),
         }
     }
-}
 
-fn topic(input: ParseStream<'_>) -> Result<LitStr> {
-    if input.peek(LitStr) {
-        return input.parse();
+    /// What to do about something that is no argument. It stands in for a missing URN, which is not asked for as well.
+    fn no_argument(&mut self, at: Span, written: &str) -> Error {
+        let needs_urn = self.urn.is_absent();
+        if needs_urn {
+            self.urn = Given::Wrong;
+        }
+        let message = match written {
+            "topic" => "`topic` needs a value: `topic = \"orders\"`".to_owned(),
+            "key" => "`key` needs a field: `key = order_id`".to_owned(),
+            "crate" => "`crate` needs a path: `crate = my_facade::babelqueue`".to_owned(),
+            _ if needs_urn => format!("the first argument is the URN, a string literal without a name: `{USAGE}`"),
+            "" => format!("not an argument; {ACCEPTED}"),
+            other => format!("unknown argument `{other}`; {ACCEPTED}"),
+        };
+        Error::new(at, message)
     }
-    Err(Error::new(token_span(input), "the topic is a string literal: `topic = \"orders\"`"))
 }
 
-fn krate(input: ParseStream<'_>) -> Result<Path> {
-    let span = token_span(input);
-    input
-        .call(Path::parse_mod_style)
-        .map_err(|_| Error::new(span, "`crate` is a path without quotes: `crate = my_facade::babelqueue`"))
+/// The identifier that comes next, or nothing.
+fn first_word(input: ParseStream<'_>) -> String {
+    input.fork().call(Ident::parse_any).map(|word| word.to_string()).unwrap_or_default()
+}
+
+fn topic(input: ParseStream<'_>, at: Span) -> Result<LitStr> {
+    input.parse().map_err(|_| Error::new(at, "the topic is a string literal: `topic = \"orders\"`"))
+}
+
+/// The path of the `babelqueue` crate; `at` is where a mistake is reported.
+pub(crate) fn krate(input: ParseStream<'_>, at: Span) -> Result<Path> {
+    let message = "`crate` is a path without quotes: `crate = my_facade::babelqueue`";
+    input.call(Path::parse_mod_style).map_err(|_| Error::new(at, message))
 }
 
 /// A field, or a field of a field: `order_id`, `customer.id`, `0`, `0.1.id`.
-fn key(input: ParseStream<'_>) -> Result<Vec<Member>> {
+fn key(input: ParseStream<'_>, at: Span) -> Result<Vec<Member>> {
     let mut path = Vec::new();
     loop {
-        segment(input, &mut path)?;
-        if input.parse::<Option<Token![.]>>()?.is_none() {
+        segment(input, token_span(input, at), &mut path)?;
+        if input.is_empty() || input.peek(Token![,]) || input.peek(Ident::peek_any) {
             return Ok(path);
+        }
+        if input.parse::<Option<Token![.]>>()?.is_none() {
+            return Err(not_a_field(input, token_span(input, at)));
         }
     }
 }
 
-fn segment(input: ParseStream<'_>, path: &mut Vec<Member>) -> Result<()> {
-    let span = token_span(input);
+fn segment(input: ParseStream<'_>, span: Span, path: &mut Vec<Member>) -> Result<()> {
     if input.peek(Ident) {
         path.push(Member::Named(input.parse()?));
     } else if input.peek(LitInt) {
@@ -200,7 +213,7 @@ fn end_of_argument(input: ParseStream<'_>) -> Result<()> {
     if input.is_empty() || input.peek(Token![,]) {
         return Ok(());
     }
-    Err(Error::new(token_span(input), "expected `,` after the argument"))
+    Err(Error::new(token_span(input, Span::call_site()), format!("expected `,` here; {ACCEPTED}")))
 }
 
 fn skip_to_comma(input: ParseStream<'_>) {
@@ -212,10 +225,7 @@ fn skip_to_comma(input: ParseStream<'_>) {
     }
 }
 
-/// The span of the next token, or of the closing parenthesis.
-fn token_span(input: ParseStream<'_>) -> Span {
-    match input.cursor().token_tree() {
-        Some((token, _)) => token.span(),
-        None => input.span(),
-    }
+/// The span of the next token, or `end` where there is none.
+fn token_span(input: ParseStream<'_>, end: Span) -> Span {
+    input.cursor().token_tree().map_or(end, |(token, _)| token.span())
 }

@@ -2,14 +2,15 @@
 
 use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::{DeriveInput, Item, Path, parse_quote, spanned::Spanned};
+use syn::{DeriveInput, Item, Path, parse_quote};
 
 use crate::{
     attr::{Args, Errors},
     model::{self, Job, Key},
+    span::Place,
 };
 
-pub(crate) fn babel_job(args: TokenStream, item: TokenStream) -> TokenStream {
+pub(crate) fn babel_job(args: TokenStream, item: &TokenStream) -> TokenStream {
     let mut errors = Errors::default();
     let args = Args::read(args, &mut errors);
     let payload = match syn::parse2::<Item>(item.clone()) {
@@ -70,14 +71,14 @@ fn members(krate: &Path, job: &Job) -> TokenStream {
 }
 
 fn key_function(krate: &Path, Key { cfgs, path }: &Key) -> TokenStream {
-    // `self` resolves here; a type that is no key is reported at the user's field.
-    let at_field = path.last().map_or_else(Span::call_site, Spanned::span);
-    let field = quote_spanned!(Span::call_site().located_at(at_field)=> &self #(.#path)*);
-    let record_key = quote_spanned!(Span::call_site().located_at(at_field)=> #krate::private::record_key(#field));
+    // A type that is no key is reported at the last field, a field that does not exist at itself. `self` resolves here.
+    let place = Place::of(&path.last());
+    let record_key = place.cover(quote!(#krate::private::record_key));
+    let key = quote_spanned!(Span::call_site().located_at(place.last)=> #record_key(&self #(.#path)*));
     quote! {
         #(#cfgs)*
         fn key(&self) -> ::core::option::Option<::std::borrow::Cow<'_, [::core::primitive::u8]>> {
-            #record_key
+            #key
         }
     }
 }

@@ -4,6 +4,7 @@ mod attr;
 mod expand;
 mod model;
 mod routes;
+mod span;
 
 use proc_macro::TokenStream;
 
@@ -48,7 +49,7 @@ use proc_macro::TokenStream;
 /// A generic type is a job for those parameters with which it can be sent; it has one URN for all of them.
 #[proc_macro_attribute]
 pub fn babel_job(args: TokenStream, item: TokenStream) -> TokenStream {
-    expand::babel_job(args.into(), item.into()).into()
+    expand::babel_job(args.into(), &item.into()).into()
 }
 
 /// Registers a handler for each job type: the routes of a consumer.

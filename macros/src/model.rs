@@ -142,6 +142,10 @@ fn keys(given: Given<Vec<Member>>, item: &DeriveInput, errors: &mut Errors) -> O
             return None;
         }
     };
+    if matches!(fields, Fields::Unnamed(_)) && fields.iter().any(|field| !cfgs(&field.attrs).is_empty()) {
+        // The numbers of the fields are known when their `cfg`s are evaluated.
+        return Some(vec![Key { cfgs: Vec::new(), path }]);
+    }
     let found: Vec<_> = fields.members().zip(fields).filter(|(member, _)| member == first).collect();
     if found.is_empty() {
         errors.push(Error::new(first.span(), no_such_field(&item.ident.to_string(), first, fields)));

@@ -7,10 +7,12 @@ use syn::{
     parse::{Parse, ParseStream, Result},
     parse_quote,
     punctuated::Punctuated,
-    spanned::Spanned,
 };
 
-use crate::attr::Errors;
+use crate::{
+    attr::{self, Errors},
+    span::Place,
+};
 
 const USAGE: &str = "`routes![OrderCreated => on_created, …]`";
 
@@ -30,15 +32,19 @@ impl Parse for Input {
         let krate = if input.peek(Token![crate]) && input.peek2(Token![=]) {
             input.parse::<Token![crate]>()?;
             input.parse::<Token![=]>()?;
-            let path = input.call(Path::parse_mod_style)?;
+            let path = attr::krate(input, input.span())?;
             input.parse::<Token![;]>()?;
             path
         } else {
             parse_quote!(::babelqueue)
         };
         let state = if has_state(input) {
-            let state = input.parse()?;
+            let state: Expr = input.parse()?;
             input.parse::<Token![;]>()?;
+            if let Expr::Reference(reference) = &state {
+                let message = "routes own their state: give the value, or an `Arc` of it, instead of a reference";
+                return Err(Error::new(reference.and_token.span, message));
+            }
             Some(state)
         } else {
             None
@@ -51,7 +57,7 @@ impl Parse for Input {
     }
 }
 
-/// A `;` between here and the first `=>` ends a state.
+/// An expression and a `;` are a state.
 fn has_state(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     ahead.parse::<Expr>().is_ok() && ahead.peek(Token![;])
@@ -63,7 +69,10 @@ impl Parse for Entry {
         if !input.peek(Token![=>]) {
             return Err(input.error(format!("expected `=>` and a handler: {USAGE}")));
         }
-        input.parse::<Token![=>]>()?;
+        let arrow: Token![=>] = input.parse()?;
+        if input.is_empty() || input.peek(Token![,]) {
+            return Err(Error::new_spanned(arrow, format!("expected a handler after `=>`: {USAGE}")));
+        }
         Ok(Self { job, handler: input.parse()? })
     }
 }
@@ -94,8 +103,10 @@ fn expand(input: Input) -> TokenStream {
             };
         }
     });
-    let routes = entries.iter().map(|Entry { job, handler }| match state {
-        Some(_) => quote!(#krate::private::route_with::<_, #job>(&#state_name, #handler)),
+    // What the state's type lacks is reported where the state is given.
+    let state_type = state.map(|state| quote_spanned!(Place::of(&state).first=> _));
+    let routes = entries.iter().map(|Entry { job, handler }| match &state_type {
+        Some(state_type) => quote!(#krate::private::route_with::<#state_type, #job>(&#state_name, #handler)),
         None => quote!(#krate::private::route::<#job>(#handler)),
     });
     quote! {
@@ -124,17 +135,30 @@ fn without_repeated_types(entries: Vec<Entry>, errors: &mut Errors) -> Vec<Entry
 /// Compares the URNs at compile time: a mistake is reported at the second of two types.
 fn distinct_urns(krate: &Path, entries: &[Entry]) -> TokenStream {
     let jobs = entries.iter().map(|entry| &entry.job);
+    let names = entries.iter().map(|entry| readable(&entry.job));
     let checks = entries.iter().enumerate().skip(1).map(|(index, entry)| {
-        let span = Span::call_site().located_at(entry.job.span());
-        quote_spanned!(span=> const _: () = #krate::private::assert_first_of_urn(&JOBS, #index);)
+        let check = Place::of(&entry.job).cover(quote!(#krate::private::assert_first_of_urn(&JOBS, #index)));
+        quote!(const _: () = #check;)
     });
     let count = entries.len();
     quote! {
         const _: () = {
             #[allow(deprecated)]
-            const JOBS: [(&::core::primitive::str, &::core::primitive::str); #count] =
-                [#((<#jobs as #krate::Job>::URN, ::core::stringify!(#jobs))),*];
+            const JOBS: [(::core::option::Option<&::core::primitive::str>, &::core::primitive::str); #count] = {
+                #[allow(unused_imports)]
+                use #krate::private::NotAJob as _;
+                [#((#krate::private::UrnOf::<#jobs>::URN, #names)),*]
+            };
             #(#checks)*
         };
     }
+}
+
+/// The type as people write it: its tokens are printed with a space between any two.
+fn readable(job: &Type) -> String {
+    let mut text = job.to_token_stream().to_string();
+    for (printed, written) in [(" :: ", "::"), (":: ", "::"), (" < ", "<"), (" > ", ">"), (" >", ">"), (" ,", ",")] {
+        text = text.replace(printed, written);
+    }
+    text
 }

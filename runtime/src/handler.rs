@@ -47,29 +47,32 @@ pub trait Handler<J>: Send + Sync + 'static {
     fn handle(&self, job: J, cx: &Delivery) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
-impl<J: Send + 'static, F: for<'a> HandlerFn<'a, J>> Handler<J> for F {
+impl<J, F> Handler<J> for F
+where
+    J: Send + 'static,
+    F: for<'a> HandlerFn<'a, J>,
+    for<'a> <F as HandlerFn<'a, J>>::Future: Send,
+{
     fn handle(&self, job: J, cx: &Delivery) -> impl Future<Output = Result<(), HandlerError>> + Send {
         self.call(job, cx)
     }
 }
 
 /// An `async fn` that handles a job: names the future that it returns. Implemented for every such function.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not handle `{J}`",
-    label = "not a handler of `{J}`",
-    note = "a handler is an `async fn(job: {J}, cx: &Delivery) -> Result<(), HandlerError>`, or a type that implements `babelqueue::Handler<{J}>`"
-)]
 pub trait HandlerFn<'a, J>: Send + Sync + 'static {
     /// The future of one call.
-    type Future: Future<Output = Result<(), HandlerError>> + Send + 'a;
+    type Future: Future<Output = Result<(), HandlerError>> + 'a;
     /// Calls the function.
     fn call(&self, job: J, cx: &'a Delivery) -> Self::Future;
 }
 
+// A function of another shape is reported as no `Handler`, with its hint. That the future is `Send` is not part of the
+// shape: the compiler then says what in it is not.
+#[diagnostic::do_not_recommend]
 impl<'a, J, F, Fut> HandlerFn<'a, J> for F
 where
     F: Fn(J, &'a Delivery) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), HandlerError>> + Send + 'a,
+    Fut: Future<Output = Result<(), HandlerError>> + 'a,
 {
     type Future = Fut;
 
@@ -79,27 +82,52 @@ where
 }
 
 /// An `async fn(state: &S, job: J, cx: &Delivery)`, which a method is too. Implemented for every such function.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` does not handle `{J}` with the state `{S}`",
-    label = "not a handler of `{J}` with the state `{S}`",
-    note = "with a state a handler is an `async fn(state: &{S}, job: {J}, cx: &Delivery) -> Result<(), HandlerError>`, which a method with `&self` is too"
-)]
 pub trait MethodFn<'a, S, J>: Send + Sync + 'static {
     /// The future of one call.
-    type Future: Future<Output = Result<(), HandlerError>> + Send + 'a;
+    type Future: Future<Output = Result<(), HandlerError>> + 'a;
     /// Calls the function.
     fn call(&self, state: &'a S, job: J, cx: &'a Delivery) -> Self::Future;
 }
 
+#[diagnostic::do_not_recommend]
 impl<'a, S: 'a, J, F, Fut> MethodFn<'a, S, J> for F
 where
     F: Fn(&'a S, J, &'a Delivery) -> Fut + Send + Sync + 'static,
-    Fut: Future<Output = Result<(), HandlerError>> + Send + 'a,
+    Fut: Future<Output = Result<(), HandlerError>> + 'a,
 {
     type Future = Fut;
 
     fn call(&self, state: &'a S, job: J, cx: &'a Delivery) -> Fut {
         self(state, job, cx)
+    }
+}
+
+/// A [`MethodFn`] for every lifetime, with futures that are `Send`: to it what [`Handler`] is to [`HandlerFn`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` does not handle `{J}` with the state `{S}`",
+    label = "not a handler of `{J}` with the state `{S}`",
+    note = "with a state a handler is an `async fn(state: &{S}, job: {J}, cx: &Delivery) -> Result<(), HandlerError>`, which a method with `&self` is too"
+)]
+pub trait Method<S, J>: Send + Sync + 'static {
+    /// Calls the function.
+    fn call<'a>(&self, state: &'a S, job: J, cx: &'a Delivery)
+    -> impl Future<Output = Result<(), HandlerError>> + Send;
+}
+
+impl<S, J, F> Method<S, J> for F
+where
+    S: 'static,
+    J: Send + 'static,
+    F: for<'a> MethodFn<'a, S, J>,
+    for<'a> <F as MethodFn<'a, S, J>>::Future: Send,
+{
+    fn call<'a>(
+        &self,
+        state: &'a S,
+        job: J,
+        cx: &'a Delivery,
+    ) -> impl Future<Output = Result<(), HandlerError>> + Send {
+        MethodFn::call(self, state, job, cx)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{collections::HashMap, fmt, future::Future, marker::PhantomData, pin::Pin, sync::Arc};
 
 use crate::{
-    handler::{Delivery, Handler, HandlerError, MethodFn},
+    handler::{Delivery, Handler, HandlerError, Method},
     job::Job,
 };
 
@@ -81,10 +81,7 @@ impl Route {
         Self::erase::<J>(CallHandler { handler, job: PhantomData })
     }
 
-    pub(crate) fn with_state<S: Send + Sync + 'static, J: Job>(
-        state: Arc<S>,
-        method: impl for<'a> MethodFn<'a, S, J>,
-    ) -> Self {
+    pub(crate) fn with_state<S: Send + Sync + 'static, J: Job>(state: Arc<S>, method: impl Method<S, J>) -> Self {
         Self::erase::<J>(CallMethod { state, method, job: PhantomData })
     }
 
@@ -129,7 +126,7 @@ struct CallMethod<S, J, M> {
     job: PhantomData<fn() -> J>,
 }
 
-impl<S: Send + Sync + 'static, J: Job, M: for<'a> MethodFn<'a, S, J>> Call for CallMethod<S, J, M> {
+impl<S: Send + Sync + 'static, J: Job, M: Method<S, J>> Call for CallMethod<S, J, M> {
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
         let job = serde_json::from_str::<J>(data)?;
         Ok(Box::pin(self.method.call(&self.state, job, cx)))

@@ -1,32 +1,38 @@
 //! The one hidden door for macros and generated code. Not part of the public API: it changes without notice.
 
+pub mod decode;
 mod state;
 mod urns;
 
 use std::{borrow::Cow, sync::Arc};
 
-pub mod decode;
-
 pub use serde;
 
 pub use self::{
     state::{Share, State},
-    urns::assert_first_of_urn,
+    urns::{NotAJob, UrnOf, assert_first_of_urn},
 };
 
 use crate::{
-    handler::{Handler, MethodFn},
+    handler::{Handler, Method},
     job::{Job, RecordKey},
     router::{Route, Routes},
 };
 
+// Of a handler that does not fit, the compiler shows the parameter's line: the comments there are for the user.
+
 /// A route whose handler is a function of job and delivery, or a [`Handler`].
-pub fn route<J: Job>(handler: impl Handler<J>) -> Route {
+pub fn route<J: Job>(
+    handler: impl Handler<J>, // async fn(job: J, cx: &Delivery) -> Result<(), HandlerError>; a method: routes![state; J => S::method]
+) -> Route {
     Route::of(handler)
 }
 
 /// A route whose handler is a function of state, job and delivery.
-pub fn route_with<S: Send + Sync + 'static, J: Job>(state: &Arc<S>, method: impl for<'a> MethodFn<'a, S, J>) -> Route {
+pub fn route_with<S: Send + Sync + 'static, J: Job>(
+    state: &Arc<S>,
+    method: impl Method<S, J>, // async fn(state: &S, job: J, cx: &Delivery) -> Result<(), HandlerError>; no state: routes![J => …]
+) -> Route {
     Route::with_state(Arc::clone(state), method)
 }
 

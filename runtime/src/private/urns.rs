@@ -1,13 +1,36 @@
 //! What `routes!` checks at compile time.
 
+use std::marker::PhantomData;
+
+use crate::job::Job;
+
+/// The URN of a type: this constant for a job, the one of [`NotAJob`] for any other type. That it is no job is reported
+/// where it is registered, and not here a second time.
+pub struct UrnOf<J>(PhantomData<J>);
+
+impl<J: Job> UrnOf<J> {
+    /// The URN.
+    pub const URN: Option<&'static str> = Some(J::URN);
+}
+
+/// What the types have that are no jobs.
+pub trait NotAJob {
+    /// No URN.
+    const URN: Option<&'static str> = None;
+}
+
+impl<J> NotAJob for UrnOf<J> {}
+
 /// Fails to compile when the job at `index` has the URN of one before it. A job is its URN and its type's name.
 #[track_caller]
-pub const fn assert_first_of_urn(jobs: &[(&str, &str)], index: usize) {
-    let (urn, name) = jobs[index];
+pub const fn assert_first_of_urn(jobs: &[(Option<&str>, &str)], index: usize) {
+    let (Some(urn), name) = jobs[index] else { return };
     let mut earlier = 0;
     while earlier < index {
         let (other_urn, other_name) = jobs[earlier];
-        if same(urn, other_urn) {
+        if let Some(other_urn) = other_urn
+            && same(urn, other_urn)
+        {
             let message = Message::new()
                 .and("`")
                 .and(name)
@@ -76,13 +99,21 @@ impl Message {
 mod tests {
     use super::*;
 
-    const JOBS: [(&str, &str); 3] = [("urn:a", "A"), ("urn:b", "B"), ("urn:a", "C")];
+    const JOBS: [(Option<&str>, &str); 4] =
+        [(Some("urn:a"), "A"), (Some("urn:b"), "B"), (Some("urn:a"), "C"), (None, "D")];
 
     #[test]
     fn jobs_with_urns_of_their_own_pass() {
         assert_first_of_urn(&JOBS, 0);
         assert_first_of_urn(&JOBS, 1);
-        assert_first_of_urn(&[("urn:ab", "A"), ("urn:a", "B"), ("", "C")], 2);
+        assert_first_of_urn(&[(Some("urn:ab"), "A"), (Some("urn:a"), "B"), (Some(""), "C")], 2);
+    }
+
+    #[test]
+    fn a_type_that_is_no_job_is_left_to_the_compiler() {
+        assert_first_of_urn(&JOBS, 3);
+        assert_first_of_urn(&[(None, "A"), (None, "B"), (Some("urn:a"), "C")], 1);
+        assert_first_of_urn(&[(None, "A"), (None, "B"), (Some("urn:a"), "C")], 2);
     }
 
     #[test]
