@@ -113,7 +113,7 @@ fn member(topic: &Topic, owner: &TypeDef, field: &Field, style: &Style) -> Token
     let rename = (bare(&field.name) != wire).then(|| quote!(rename = #wire));
     let serde: Vec<_> = rename.into_iter().chain(presence(owner, field, style)).collect();
     let serde = (!serde.is_empty()).then(|| quote!(#[serde(#(#serde),*)]));
-    let schema = style.json_schema.then(|| schema_attribute(topic, field));
+    let schema = style.json_schema.then(|| schema_attribute(topic, field, style));
     let name = ident(&field.name);
     let ty = field_type(topic, field);
     quote!(#(#lines)* #serde #schema pub #name: #ty)
@@ -141,13 +141,19 @@ fn presence(owner: &TypeDef, field: &Field, style: &Style) -> Option<TokenStream
 }
 
 /// Tells schemars what it cannot see in `Option`: a member that may be missing but not null, or null but not missing.
-fn schema_attribute(topic: &Topic, field: &Field) -> Option<TokenStream> {
+fn schema_attribute(topic: &Topic, field: &Field, style: &Style) -> Option<TokenStream> {
+    let written = |ty: TokenStream| ty.to_string().replace(' ', "");
     match (&field.presence, field.slot.nullable) {
         (Presence::Optional, false) => {
-            let ty = type_tokens(topic, &field.slot.ty).to_string().replace(' ', "");
+            let ty = written(type_tokens(topic, &field.slot.ty));
             Some(quote!(#[schemars(with = #ty)]))
         }
-        (Presence::Required, true) => Some(quote!(#[schemars(required)])),
+        (Presence::Required, true) => {
+            let ty = written(slot_tokens(topic, &field.slot));
+            let generator = style.path("::private::schemars::SchemaGenerator");
+            let function = format!("{generator}::subschema_for::<{ty}>");
+            Some(quote!(#[schemars(schema_with = #function)]))
+        }
         _ => None,
     }
 }

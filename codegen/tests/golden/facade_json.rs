@@ -30,7 +30,9 @@ pub mod shop {
         pub needed: ::std::string::String,
         /// The member `needed_or_null`.
         #[serde(deserialize_with = "crate::facade::private::decode::nullable")]
-        #[schemars(required)]
+        #[schemars(
+            schema_with = "crate::facade::private::schemars::SchemaGenerator::subschema_for::<::core::option::Option<::std::string::String>>"
+        )]
         pub needed_or_null: ::core::option::Option<::std::string::String>,
         /// The member `maybe`.
         #[serde(
