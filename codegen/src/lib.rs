@@ -60,8 +60,8 @@
 //!
 //! A schema file's type has its title, else the stem of the file; a definition's type has the definition's name, with
 //! that of the file before it if two files define it; every other type has its parent's name and that of the
-//! property. Two types of one name are an error, except that a type inside another one gets a number. `Publisher` and
-//! `Handlers` become `PublisherType` and `HandlersType`. Names are ASCII; the name on the wire is always kept. Fields
+//! property. Two types of one name are an error, except that a type inside another one gets a number. `Publisher`,
+//! `Handlers` and `H`, which the module needs itself, become `PublisherType` and so on. Names are ASCII; the name on the wire is always kept. Fields
 //! and variants of one name get a number, keywords are written `r#type`, or `self_` where that cannot be.
 //!
 //! # Cargo

@@ -100,6 +100,19 @@ pub mod n0_names_of_topics {
 #[allow(clippy::all, clippy::pedantic, rustdoc::all)]
 #[allow(dead_code, deprecated, unreachable_pub, unused_qualifications)]
 pub mod r#type {
+    /// Payload of `urn:babel:type:five`.
+    ///
+    /// URN `urn:babel:type:five`, schema `h.json`.
+    #[::babelqueue::babel_job("urn:babel:type:five", topic = "type")]
+    #[derive(
+        Clone,
+        Debug,
+        PartialEq,
+        ::babelqueue::private::serde::Serialize,
+        ::babelqueue::private::serde::Deserialize
+    )]
+    #[serde(crate = "::babelqueue::private::serde")]
+    pub struct HType {}
     /// Payload of `urn:babel:type:four`.
     ///
     /// URN `urn:babel:type:four`, schema `new.json`.
@@ -677,6 +690,7 @@ pub mod r#type {
     /// Publishes every message of the topic `type`.
     #[derive(Clone, Debug)]
     pub struct Publisher {
+        h_type: ::babelqueue::Publisher<HType>,
         new_: ::babelqueue::Publisher<New>,
         keywords: ::babelqueue::Publisher<Keywords>,
         publisher_type: ::babelqueue::Publisher<PublisherType>,
@@ -688,11 +702,20 @@ pub mod r#type {
         #[must_use]
         pub fn new(kafka: &::babelqueue::Kafka) -> Self {
             Self {
+                h_type: ::babelqueue::Publisher::new(kafka),
                 new_: ::babelqueue::Publisher::new(kafka),
                 keywords: ::babelqueue::Publisher::new(kafka),
                 publisher_type: ::babelqueue::Publisher::new(kafka),
                 test: ::babelqueue::Publisher::new(kafka),
             }
+        }
+
+        /// Publishes `urn:babel:type:five`.
+        ///
+        /// `.await` sends it and gives its `meta.id` once the broker has acknowledged it; options, such as record
+        /// key and trace id, can be set before.
+        pub fn h_type<'a>(&'a self, job: &'a HType) -> ::babelqueue::Message<'a, HType> {
+            self.h_type.message(job)
         }
 
         /// Publishes `urn:babel:type:four`.
@@ -736,6 +759,14 @@ pub mod r#type {
 
     /// One method for every message of the topic `type`: a missing or mistyped one does not compile.
     pub trait Handlers: ::core::marker::Send + ::core::marker::Sync + 'static {
+        /// Handles `urn:babel:type:five`.
+        fn h_type(
+            &self,
+            job: HType,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send;
         /// Handles `urn:babel:type:four`.
         fn new_(
             &self,
@@ -773,8 +804,8 @@ pub mod r#type {
     /// Registers `handlers` for every message of the topic `type`.
     pub fn routes<H: Handlers>(handlers: H) -> ::babelqueue::Routes {
         ::babelqueue::routes![
-            handlers; New => H::new_, Keywords => H::keywords, PublisherType =>
-            H::publisher_type, Test => H::test
+            handlers; HType => H::h_type, New => H::new_, Keywords => H::keywords,
+            PublisherType => H::publisher_type, Test => H::test
         ]
     }
 }
