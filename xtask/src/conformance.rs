@@ -30,7 +30,7 @@ pub(crate) fn run() -> Result<()> {
         None => downloaded()?,
     };
     println!("The suite: {}", suite.display());
-    run_ok(cargo("test --quiet -p babelqueue --features testing --test conformance").env(CONFORMANCE, suite))
+    run_ok(cargo("test --quiet --workspace --features babelqueue/testing --test conformance").env(CONFORMANCE, suite))
 }
 
 fn named(folder: &Path) -> Result<PathBuf> {
