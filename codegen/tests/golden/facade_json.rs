@@ -89,6 +89,21 @@ pub mod shop {
         /// The member `colour_or_null`.
         #[serde(default = "Basket::default_colour_or_null")]
         pub colour_or_null: ::core::option::Option<ColourOrNull>,
+        /// The member `shade`.
+        #[serde(
+            default,
+            skip_serializing_if = "::core::option::Option::is_none",
+            deserialize_with = "crate::facade::private::decode::maybe_nullable"
+        )]
+        pub shade: ::core::option::Option<::core::option::Option<BasketShade>>,
+        /// The member `tone`.
+        #[serde(
+            default,
+            skip_serializing_if = "::core::option::Option::is_none",
+            deserialize_with = "crate::facade::private::decode::present"
+        )]
+        #[schemars(with = "BasketTone")]
+        pub tone: ::core::option::Option<BasketTone>,
         /// The member `cell`.
         #[serde(default = "Basket::default_cell")]
         pub cell: Cell,
@@ -293,6 +308,50 @@ pub mod shop {
         /// The value `red`.
         #[serde(rename = "red")]
         Red,
+    }
+
+    /// Part of a payload.
+    ///
+    /// From schema `basket.json` at `/properties/shade`.
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        crate::facade::private::serde::Serialize,
+        crate::facade::private::serde::Deserialize
+    )]
+    #[derive(crate::facade::private::schemars::JsonSchema)]
+    #[schemars(crate = "crate::facade::private::schemars")]
+    #[serde(crate = "crate::facade::private::serde")]
+    pub enum BasketShade {
+        /// The value `dark`.
+        #[serde(rename = "dark")]
+        Dark,
+    }
+
+    /// Part of a payload.
+    ///
+    /// From schema `basket.json` at `/properties/tone`.
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        crate::facade::private::serde::Serialize,
+        crate::facade::private::serde::Deserialize
+    )]
+    #[derive(crate::facade::private::schemars::JsonSchema)]
+    #[schemars(crate = "crate::facade::private::schemars")]
+    #[serde(crate = "crate::facade::private::serde")]
+    pub enum BasketTone {
+        /// The value `warm`.
+        #[serde(rename = "warm")]
+        Warm,
     }
 
     /// Part of a payload.
