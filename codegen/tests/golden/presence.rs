@@ -397,6 +397,28 @@ pub mod shop {
         > + ::core::marker::Send;
     }
 
+    impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+        fn basket(
+            &self,
+            job: Basket,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::basket(self, job, cx)
+        }
+
+        fn ping(
+            &self,
+            job: Ping,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::ping(self, job, cx)
+        }
+    }
+
     /// Registers `handlers` for every message of the topic `shop`.
     pub fn routes<H: Handlers>(handlers: H) -> ::babelqueue::Routes {
         ::babelqueue::routes![handlers; Basket => H::basket, Ping => H::ping]

@@ -1,5 +1,6 @@
 //! The only place that names the Kafka client library.
 
+mod admin;
 mod committer;
 mod errors;
 mod group;
@@ -12,6 +13,7 @@ mod settings;
 mod sink;
 mod source;
 
+pub(crate) use admin::create_topic;
 pub(crate) use offsets::Progress;
 pub(crate) use settings::check;
 pub use sink::OutgoingRecord;

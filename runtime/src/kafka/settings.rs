@@ -40,9 +40,13 @@ pub(super) fn refused(error: ClientError) -> ConfigError {
     }
 }
 
-fn common(config: &Config) -> ClientConfig {
+/// What every client needs.
+pub(super) fn common(config: &Config) -> ClientConfig {
     let mut client = ClientConfig::new();
     client.set("bootstrap.servers", &config.brokers).set("client.id", &config.client_id);
+    for (name, value) in config.properties(Scope::Both) {
+        client.set(name, value);
+    }
     client
 }
 
