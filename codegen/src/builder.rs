@@ -13,7 +13,6 @@ use crate::names;
 const FILE: &str = "babelqueue_contracts.rs";
 
 /// Starts a generator run; see the crate's documentation.
-#[must_use]
 pub fn configure() -> Config {
     Config {
         registry: PathBuf::from("schemas/registry.json"),
@@ -180,5 +179,60 @@ fn name(topic: &mut Topic, run: &mut Run) {
         if let Ok(document) = run.sources.open("", &second.origin.file) {
             run.problems.push(document.problem(&second.origin.pointer, reason));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn package(registry: &str) -> tempfile::TempDir {
+        let package = tempfile::tempdir().expect("a folder");
+        let schemas = package.path().join("schemas");
+        std::fs::create_dir_all(&schemas).expect("a folder");
+        let write = |name: &str, text: &str| std::fs::write(schemas.join(name), text).expect("a file");
+        write("registry.json", registry);
+        write("x.json", r#"{"type":"object","properties":{"y":{"$ref":"y.json"},"z":{"$ref":"none.json"}}}"#);
+        write("y.json", "broken");
+        write("unused.json", "{}");
+        package
+    }
+
+    const ONE: &str = r#"{"schemas":[{"urn":"urn:babel:t:x","schema":"x.json"}]}"#;
+
+    #[test]
+    fn cargo_watches_each_file_that_was_read_and_the_folder_and_nothing_that_is_missing() {
+        let package = package(ONE);
+        let (_, watched) = configure().run(package.path());
+        assert_eq!(watched, ["schemas", "schemas/registry.json", "schemas/x.json", "schemas/y.json"]);
+        let (_, watched) = configure().registry("typo/registry.json").run(package.path());
+        assert_eq!(watched, Vec::<String>::new());
+        let (_, watched) = configure().registry("schemas/typo.json").run(package.path());
+        assert_eq!(watched, ["schemas"]);
+    }
+
+    #[test]
+    fn a_folder_that_holds_the_package_itself_is_not_watched() {
+        let package = package(ONE);
+        std::fs::write(package.path().join("registry.json"), r#"{"schemas":[]}"#).expect("a file");
+        let (code, watched) = configure().registry("registry.json").run(package.path());
+        assert_eq!(watched, ["registry.json"]);
+        assert!(code.is_ok());
+    }
+
+    #[test]
+    fn messages_name_files_as_the_build_script_does() {
+        let package = package(ONE);
+        let (code, _) = configure().run(package.path());
+        let error = code.expect_err("broken").to_string();
+        assert!(error.starts_with("schemas/x.json:1:59: /properties/z/$ref: cannot read `none.json`: "), "{error}");
+        assert!(error.ends_with("schemas/y.json:1:1: not JSON: expected value"), "{error}");
+    }
+
+    #[test]
+    fn two_packages_in_one_process_are_kept_apart() {
+        let (first, second) = (package(ONE), package(r#"{"schemas":[]}"#));
+        assert!(configure().run(first.path()).0.is_err());
+        assert!(configure().run(second.path()).0.is_ok());
     }
 }

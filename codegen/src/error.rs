@@ -74,7 +74,8 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // `main` prints an error through `Debug` behind "Error: "; a line of its own keeps every problem clickable.
-        write!(f, "{} problem(s) in the contracts\n{self}", self.problems.len())
+        let plural = if self.problems.len() == 1 { "" } else { "s" };
+        write!(f, "{} problem{plural} in the contracts\n{self}", self.problems.len())
     }
 }
 

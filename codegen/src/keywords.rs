@@ -101,6 +101,9 @@ pub(crate) fn check(
             "$id" if at.pointer.as_str().is_empty() => None,
             "$id" => Some("keyword `$id` inside a schema file is not supported yet".to_owned()),
             known if supported.contains(&known) || ANNOTATIONS.contains(&known) || known.starts_with("x-") => None,
+            known if KEYWORDS.contains(&known) && supported == ["$ref"] => {
+                Some(format!("keyword `{name}` is not supported yet beside `$ref`"))
+            }
             "format" | "items" | "properties" | "required" | "additionalProperties" | "enum" => {
                 Some(format!("keyword `{name}` has no meaning for {what}"))
             }

@@ -45,6 +45,7 @@ use crate::{
 /// ```
 pub struct Publisher<J> {
     kafka: Kafka,
+    topic: Cow<'static, str>,
     job: PhantomData<fn(J)>,
 }
 
@@ -52,7 +53,14 @@ impl<J: Job> Publisher<J> {
     /// A publisher on this connection.
     #[must_use]
     pub fn new(kafka: &Kafka) -> Self {
-        Self { kafka: kafka.clone(), job: PhantomData }
+        Self { kafka: kafka.clone(), topic: Cow::Borrowed(J::TOPIC), job: PhantomData }
+    }
+
+    /// Publishes to this topic in place of the job's own, such as one of a region or of a test environment.
+    #[must_use]
+    pub fn topic(mut self, topic: impl Into<String>) -> Self {
+        self.topic = Cow::Owned(topic.into());
+        self
     }
 
     /// Publishes a job and returns its `meta.id` once the broker has acknowledged it.
@@ -70,19 +78,19 @@ impl<J: Job> Publisher<J> {
     /// A message whose key, trace or headers are chosen before it is sent.
     #[must_use = "a message is published by `.send().await`, or by `.await`"]
     pub fn message<'a>(&'a self, job: &'a J) -> Message<'a, J> {
-        Message::new(&self.kafka, job)
+        Message::new(&self.kafka, &self.topic, job)
     }
 }
 
 impl<J> Clone for Publisher<J> {
     fn clone(&self) -> Self {
-        Self { kafka: self.kafka.clone(), job: PhantomData }
+        Self { kafka: self.kafka.clone(), topic: self.topic.clone(), job: PhantomData }
     }
 }
 
 impl<J: Job> fmt::Debug for Publisher<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Publisher").field("urn", &J::URN).field("topic", &J::TOPIC).finish()
+        f.debug_struct("Publisher").field("urn", &J::URN).field("topic", &self.topic).finish()
     }
 }
 
@@ -110,6 +118,7 @@ impl<J: Job> fmt::Debug for Publisher<J> {
 #[must_use = "a message is published by `.send().await`, or by `.await`"]
 pub struct Message<'a, J> {
     kafka: &'a Kafka,
+    topic: &'a str,
     job: &'a J,
     draft: Draft<'a>,
     key: Key<'a>,
@@ -123,8 +132,8 @@ enum Key<'a> {
 }
 
 impl<'a, J: Job> Message<'a, J> {
-    pub(crate) fn new(kafka: &'a Kafka, job: &'a J) -> Self {
-        Self { kafka, job, draft: envelope::make(J::URN, J::TOPIC), key: Key::OfJob, headers: Vec::new() }
+    pub(crate) fn new(kafka: &'a Kafka, topic: &'a str, job: &'a J) -> Self {
+        Self { kafka, topic, job, draft: envelope::make(J::URN, topic), key: Key::OfJob, headers: Vec::new() }
     }
 
     /// A record key in place of the job's own. The empty key is a key: it is not the null key.
@@ -179,7 +188,7 @@ impl<'a, J: Job> Message<'a, J> {
         let mut id = Uuid::encode_buffer();
         let id = encoded.id.hyphenated().encode_lower(&mut id).as_bytes();
         let mut record = OutgoingRecord::new(
-            J::TOPIC.to_owned(),
+            self.topic.to_owned(),
             key.map(Cow::into_owned),
             Some(encoded.body),
             Some(encoded.created_at),

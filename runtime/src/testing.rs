@@ -6,7 +6,12 @@
 
 use std::fmt;
 
-use crate::{client::Kafka, config::ConfigError, error::KafkaError, kafka::mock::MockBroker};
+use crate::{
+    client::{Kafka, KafkaBuilder},
+    config::ConfigError,
+    error::KafkaError,
+    kafka::mock::MockBroker,
+};
 
 /// A broker in this process. It ends when it is dropped.
 ///
@@ -73,13 +78,23 @@ impl TestBroker {
         self.broker.brokers()
     }
 
-    /// A connection to it with default settings.
+    /// A connection to it; for settings of your own see [`TestBroker::builder`].
     ///
     /// # Errors
     ///
-    /// Never in practice: the settings are the defaults.
+    /// Never in practice: all settings are known to be taken.
     pub fn kafka(&self) -> Result<Kafka, ConfigError> {
-        Kafka::connect(self.brokers())
+        self.builder().build()
+    }
+
+    /// Settings of a connection to it, with a short session: when a group's members change, this broker lets a session
+    /// go by before the next assignment, where a real one does not wait.
+    #[must_use]
+    pub fn builder(&self) -> KafkaBuilder {
+        Kafka::builder()
+            .brokers(self.brokers())
+            .consumer_property("session.timeout.ms", "2000")
+            .consumer_property("heartbeat.interval.ms", "300")
     }
 
     /// Takes the broker off the network: connections break and new ones are refused, until [`TestBroker::up`].

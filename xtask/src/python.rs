@@ -1,7 +1,7 @@
 //! The Python environment with the other SDK.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -46,7 +46,7 @@ pub(crate) fn environment() -> Result<PathBuf> {
 }
 
 /// The environment's `pip`, told to be brief.
-pub(crate) fn pip(python: &PathBuf) -> Command {
+pub(crate) fn pip(python: &Path) -> Command {
     let mut command = Command::new(python);
     command.args(["-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input"]);
     command

@@ -44,6 +44,12 @@ impl Step {
     }
 }
 
+// The whole workspace is named although one package has the target: cargo unites the features of
+// the packages that a command names, and another set would compile librdkafka again.
+const UNIT: &str = "test --workspace --features babelqueue/testing";
+/// What the tests measured is shown too.
+const LIVE: &str = "test --workspace --features babelqueue/testing --test live -- --show-output";
+
 struct Outcome {
     step: Step,
     passed: bool,
@@ -99,11 +105,11 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
         command
     };
     match step {
-        Step::Unit => run_ok(&mut cargo("test --workspace --features babelqueue/testing")),
+        Step::Unit => run_ok(&mut cargo(UNIT)),
         Step::Conformance => conformance::run(),
         Step::Live => {
             let python = python::environment()?;
-            run_ok(on_broker(cargo("test -p babelqueue --features testing --test live")).env(python::PYTHON, python))
+            run_ok(on_broker(cargo(LIVE)).env(python::PYTHON, python))
         }
         Step::Orders => run_ok(&mut on_broker(cargo("run -p orders -- 100"))),
     }

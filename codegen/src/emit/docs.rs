@@ -19,6 +19,9 @@ pub(super) fn foreign(text: &str) -> Vec<TokenStream> {
 
 /// `text` from a schema in backticks, on one line.
 pub(super) fn code(text: &str) -> String {
+    if text.is_empty() {
+        return "`\"\"`".to_owned();
+    }
     let plain: String = text.chars().filter(|c| *c != '`').collect();
     format!("`{}`", plain.escape_debug().to_string().replace("\\'", "'").replace("\\\"", "\""))
 }

@@ -28,8 +28,8 @@ fn publisher(topic: &Topic, style: &Style) -> TokenStream {
     let values = names(topic).map(|(_, method, _)| quote!(#method: #path::Publisher::new(kafka)));
     let methods = names(topic).map(|(message, method, ty)| {
         let docs = docs::lines(&format!(
-            "Publishes {}: `.await` sends it and gives its `meta.id` once the broker has acknowledged it; options such\n\
-             as the record key and the trace id can be set before.",
+            "Publishes {}.\n\n`.await` sends it and gives its `meta.id` once the broker has acknowledged it; options, such as record\n\
+             key and trace id, can be set before.",
             docs::code(&message.urn)
         ));
         quote! {

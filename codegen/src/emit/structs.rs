@@ -12,8 +12,7 @@ pub(super) fn item(topic: &Topic, id: TypeId, fields: &[Field], closed: bool, st
     let name = ident(&ty.name);
     let docs = type_docs(ty, message);
     let attributes = message.map(|message| job_attributes(topic, message, style));
-    let derives = derives(style, &[]);
-    let closed = closed.then(|| quote!(#[serde(deny_unknown_fields)]));
+    let derives = derives(style, &["Clone", "Debug", "PartialEq"], closed);
     let members = fields.iter().map(|field| member(topic, ty, field, style));
     let defaults: Vec<_> = fields.iter().filter_map(|field| default(topic, field)).collect();
     let defaults = (!defaults.is_empty()).then(|| quote!(impl #name { #(#defaults)* }));
@@ -21,7 +20,6 @@ pub(super) fn item(topic: &Topic, id: TypeId, fields: &[Field], closed: bool, st
         #(#docs)*
         #attributes
         #derives
-        #closed
         pub struct #name { #(#members),* }
         #defaults
     }
@@ -30,7 +28,7 @@ pub(super) fn item(topic: &Topic, id: TypeId, fields: &[Field], closed: bool, st
 pub(super) fn string_enum(ty: &TypeDef, variants: &[Variant], style: &Style) -> TokenStream {
     let name = ident(&ty.name);
     let docs = type_docs(ty, None);
-    let derives = derives(style, &["Copy", "Eq", "Hash"]);
+    let derives = derives(style, &["Clone", "Copy", "Debug", "PartialEq", "Eq", "Hash"], false);
     let variants = variants.iter().map(|Variant { wire, name }| {
         let docs = docs::lines(&format!("The value {}.", docs::code(wire)));
         let rename = (bare(name) != wire).then(|| quote!(#[serde(rename = #wire)]));
@@ -87,10 +85,11 @@ fn job_attributes(topic: &Topic, message: &Message, style: &Style) -> TokenStrea
     }
 }
 
-fn derives(style: &Style, more: &[&str]) -> TokenStream {
+fn derives(style: &Style, traits: &[&str], closed: bool) -> TokenStream {
     let path = &style.crate_path;
     let serde = style.path("::private::serde");
-    let more = more.iter().map(|name| ident(name));
+    let traits = traits.iter().map(|name| ident(name));
+    let closed = closed.then(|| quote!(, deny_unknown_fields));
     let schema = style.json_schema.then(|| {
         let schemars = style.path("::private::schemars");
         quote! {
@@ -99,9 +98,9 @@ fn derives(style: &Style, more: &[&str]) -> TokenStream {
         }
     });
     quote! {
-        #[derive(Clone, Debug, PartialEq #(, #more)*, #path::private::serde::Serialize, #path::private::serde::Deserialize)]
+        #[derive(#(#traits,)* #path::private::serde::Serialize, #path::private::serde::Deserialize)]
         #schema
-        #[serde(crate = #serde)]
+        #[serde(crate = #serde #closed)]
     }
 }
 
@@ -111,11 +110,13 @@ fn member(topic: &Topic, owner: &TypeDef, field: &Field, style: &Style) -> Token
     if lines.is_empty() {
         lines = docs::lines(&format!("The member {}.", docs::code(wire)));
     }
-    let rename = (bare(&field.name) != wire).then(|| quote!(#[serde(rename = #wire)]));
-    let presence = presence(owner, field, style);
+    let rename = (bare(&field.name) != wire).then(|| quote!(rename = #wire));
+    let serde: Vec<_> = rename.into_iter().chain(presence(owner, field, style)).collect();
+    let serde = (!serde.is_empty()).then(|| quote!(#[serde(#(#serde),*)]));
+    let schema = style.json_schema.then(|| schema_attribute(topic, field, style));
     let name = ident(&field.name);
     let ty = field_type(topic, field);
-    quote!(#(#lines)* #rename #presence pub #name: #ty)
+    quote!(#(#lines)* #serde #schema pub #name: #ty)
 }
 
 /// Keeps missing, null and present apart: serde alone takes a missing member and null for the same `None`.
@@ -123,19 +124,37 @@ fn presence(owner: &TypeDef, field: &Field, style: &Style) -> Option<TokenStream
     let nullable = field.slot.nullable;
     let optional = |helper: &str| {
         let helper = style.path(&format!("::private::decode::{helper}"));
-        quote!(#[serde(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = #helper)])
+        quote!(default, skip_serializing_if = "::core::option::Option::is_none", deserialize_with = #helper)
     };
     match &field.presence {
         Presence::Required if nullable => {
             let helper = style.path("::private::decode::nullable");
-            Some(quote!(#[serde(deserialize_with = #helper)]))
+            Some(quote!(deserialize_with = #helper))
         }
         Presence::Required => None,
         Presence::Optional => Some(optional(if nullable { "maybe_nullable" } else { "present" })),
         Presence::Default(_) => {
             let function = format!("{}::default_{}", owner.name, bare(&field.name));
-            Some(quote!(#[serde(default = #function)]))
+            Some(quote!(default = #function))
         }
+    }
+}
+
+/// Tells schemars what it cannot see in `Option`: a member that may be missing but not null, or null but not missing.
+fn schema_attribute(topic: &Topic, field: &Field, style: &Style) -> Option<TokenStream> {
+    let written = |ty: TokenStream| ty.to_string().replace(' ', "");
+    match (&field.presence, field.slot.nullable) {
+        (Presence::Optional, false) => {
+            let ty = written(type_tokens(topic, &field.slot.ty));
+            Some(quote!(#[schemars(with = #ty)]))
+        }
+        (Presence::Required, true) => {
+            let ty = written(slot_tokens(topic, &field.slot));
+            let generator = style.path("::private::schemars::SchemaGenerator");
+            let function = format!("{generator}::subschema_for::<{ty}>");
+            Some(quote!(#[schemars(schema_with = #function)]))
+        }
+        _ => None,
     }
 }
 

@@ -9,8 +9,8 @@ use crate::model::{Kind, Topic, Value};
 pub(super) fn expression(topic: &Topic, value: &Value) -> TokenStream {
     match value {
         Value::Bool(value) => quote!(#value),
-        Value::Integer(value) => signed(*value < 0, Literal::u128_unsuffixed(value.unsigned_abs())),
-        Value::Float(value) => signed(value.is_sign_negative(), Literal::f64_unsuffixed(value.abs())),
+        Value::Integer(value) => signed(*value < 0, &Literal::u128_unsuffixed(value.unsigned_abs())),
+        Value::Float(value) => signed(value.is_sign_negative(), &Literal::f64_unsuffixed(value.abs())),
         Value::String(text) => quote!(::std::string::String::from(#text)),
         Value::List(items) => {
             let items = items.iter().map(|item| expression(topic, item));
@@ -51,6 +51,6 @@ pub(super) fn expression(topic: &Topic, value: &Value) -> TokenStream {
     }
 }
 
-fn signed(negative: bool, literal: Literal) -> TokenStream {
+fn signed(negative: bool, literal: &Literal) -> TokenStream {
     if negative { quote!(-#literal) } else { quote!(#literal) }
 }

@@ -74,6 +74,10 @@ struct EntryReader<'a> {
 impl EntryReader<'_> {
     /// The entry, or `None` once its problems are reported; every member is looked at, so that all are.
     fn read(&mut self, sources: &mut Sources) -> Option<Entry> {
+        if self.json.as_object().is_none() {
+            self.problems.push(self.registry.problem(&self.at, "an entry must be an object"));
+            return None;
+        }
         let urn = self.urn();
         let topic = self.topic(urn.as_deref());
         let schema = self.schema(sources);

@@ -77,7 +77,7 @@ struct Reader<'a> {
 impl Reader<'_> {
     fn slot(&self, slot: &Slot, json: &Json, at: &Pointer, depth: usize) -> Outcome {
         if depth > MAX_DEPTH {
-            return Err((at.clone(), "it leads to other defaults without end".to_owned()));
+            return Err((Pointer::default(), "it leads to other defaults without end".to_owned()));
         }
         match &json.value {
             Raw::Null if slot.nullable => Ok(Value::None),

@@ -20,10 +20,11 @@ pub(super) fn path(types: &[TypeDef], payload: TypeId, key: &Pointer) -> Result<
         };
         path.push((id, index));
         let optional = field.presence == Presence::Optional;
-        if tokens.peek().is_some() && (optional || field.slot.nullable) {
+        let leads_on = tokens.peek().is_some() && matches!(field.slot.ty, Type::Named(_));
+        if leads_on && (optional || field.slot.nullable) {
             return Err(format!("`{place}` may be missing or null, so the key cannot lead through it"));
         }
-        if optional && field.slot.nullable {
+        if tokens.peek().is_none() && optional && field.slot.nullable {
             return Err(format!("`{place}` may be missing and may be null; a key may be one of the two"));
         }
         next = match &field.slot.ty {

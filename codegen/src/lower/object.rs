@@ -80,10 +80,7 @@ impl Lowering<'_> {
         };
         for (index, name) in names.iter().enumerate() {
             if json.get("properties").is_none_or(|properties| properties.get(name).is_none()) {
-                let reason = format!(
-                    "the required member `{}` is not among the `properties`: not supported yet",
-                    name.escape_debug()
-                );
+                let reason = format!("the required member `{}` is not among the `properties`", name.escape_debug());
                 self.report::<()>(&place.join(&index.to_string()), reason);
             }
         }

@@ -28,8 +28,7 @@ fn bare(name: &str) -> &str {
 
 /// The first of `natural2`, `natural3`, … that is not taken; it is taken then.
 pub(super) fn free(natural: &str, separator: &str, taken: &mut HashSet<String>) -> String {
-    let bare = bare(natural);
-    let separator = if bare.ends_with('_') { "" } else { separator };
+    let bare = bare(natural).trim_end_matches('_');
     let mut number = 2_usize;
     loop {
         let name = format!("{bare}{separator}{number}");

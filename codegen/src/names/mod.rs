@@ -11,8 +11,8 @@ use crate::model::{Kind, Message, Topic, TypeDef};
 
 pub(crate) use types::Clash;
 
-/// Names of the module that no payload type may take.
-const RESERVED_TYPES: [&str; 2] = ["Publisher", "Handlers"];
+/// Names of the module that no payload type may take; `H` is the type parameter of `routes`.
+const RESERVED_TYPES: [&str; 3] = ["Publisher", "Handlers", "H"];
 
 /// Names that no method of a publisher may take.
 const RESERVED_METHODS: [&str; 2] = ["new", "clone"];

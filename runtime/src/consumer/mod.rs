@@ -92,9 +92,12 @@ impl Consumer {
     /// The settings are not usable, a record was not handled and may not be passed over, or the broker refused the
     /// account. What was finished until then is committed.
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<Summary, ConsumerError> {
-        let topics: Vec<_> = self.routes.topics().into_iter().map(str::to_owned).collect();
+        let topics = match &self.settings.topics {
+            Some(topics) => topics.clone(),
+            None => self.routes.topics().into_iter().map(str::to_owned).collect(),
+        };
         if topics.is_empty() {
-            return Err(ConfigError::Setting { name: "routes", reason: "has no handler" }.into());
+            return Err(ConfigError::Setting { name: "topics", reason: "name no topic to read" }.into());
         }
         let source = Source::start(
             self.settings.kafka.config(),

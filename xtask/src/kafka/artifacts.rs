@@ -12,6 +12,9 @@ use crate::tools;
 /// The broker's version.
 pub(super) const KAFKA_VERSION: &str = "4.3.1";
 
+/// The goal that copies what the project below depends on.
+const COPY: &str = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies";
+
 /// The logging binding, which Kafka leaves to its distribution, is of the version that Kafka's own
 /// log4j dependency has.
 const POM: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
@@ -38,15 +41,6 @@ const POM: &str = r#"<?xml version="1.0" encoding="UTF-8"?>
       <version>2.25.4</version>
     </dependency>
   </dependencies>
-  <build>
-    <plugins>
-      <plugin>
-        <groupId>org.apache.maven.plugins</groupId>
-        <artifactId>maven-dependency-plugin</artifactId>
-        <version>3.8.1</version>
-      </plugin>
-    </plugins>
-  </build>
 </project>
 "#;
 
@@ -73,7 +67,7 @@ pub(super) fn jars(folder: &Path) -> Result<PathBuf> {
         Command::new(maven)
             .args(["--batch-mode", "--quiet", "--file"])
             .arg(&pom)
-            .arg("dependency:copy-dependencies")
+            .arg(COPY)
             .arg(format!("-DoutputDirectory={}", jars.display()))
             .arg("-DincludeScope=runtime"),
     )

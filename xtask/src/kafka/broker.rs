@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use nix::sys::signal::Signal;
+use rustix::process::Signal;
 
 use super::config::{self, Ports};
 use super::state::{self, State};
@@ -25,7 +25,7 @@ const READY: &str = "Kafka Server started";
 const PORT_TAKEN: &str = "Address already in use";
 /// How often other ports are tried after another program was faster.
 const PORT_TRIES: u32 = 3;
-const LOG_TAIL_LINES: usize = 30;
+const EXTRACT_LINES: usize = 30;
 
 /// A broker that this process started. It ends with this value, unless it is let go.
 pub(super) struct Broker {
@@ -90,7 +90,7 @@ impl Broker {
                 continue;
             };
             let file = config::log_file(&self.folder);
-            bail!("{trouble}. The end of {}:\n{}", file.display(), tail(&log, LOG_TAIL_LINES));
+            bail!("{trouble}. From {}:\n{}", file.display(), extract(&log));
         }
     }
 
@@ -155,7 +155,7 @@ pub(super) fn end(state: &State) -> Result<()> {
 
 /// Asks, waits, then kills.
 fn end_process(pid: i32, mut ended: impl FnMut() -> Result<bool>) -> Result<()> {
-    for (signal, patience) in [(Signal::SIGTERM, STOP_DEADLINE), (Signal::SIGKILL, KILL_DEADLINE)] {
+    for (signal, patience) in [(Signal::TERM, STOP_DEADLINE), (Signal::KILL, KILL_DEADLINE)] {
         let deadline = Instant::now() + patience;
         process::signal(pid, signal);
         while Instant::now() < deadline {
@@ -199,19 +199,39 @@ fn log(folder: &Path) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-fn tail(text: &str, lines: usize) -> String {
-    let all: Vec<&str> = text.lines().collect();
-    all[all.len().saturating_sub(lines)..].join("\n")
+/// What the log says about a failed start: its first complaints, which a long orderly shutdown
+/// follows; without any, its end.
+fn extract(log: &str) -> String {
+    let complaints: Vec<&str> = log.lines().filter(|line| !line.contains("] INFO ")).collect();
+    if complaints.is_empty() {
+        let all: Vec<&str> = log.lines().collect();
+        all[all.len().saturating_sub(EXTRACT_LINES)..].join("\n")
+    } else {
+        complaints[..complaints.len().min(EXTRACT_LINES)].join("\n")
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::tail;
+    use super::{EXTRACT_LINES, extract};
 
     #[test]
-    fn the_tail_is_the_last_lines_or_all() {
-        assert_eq!(tail("a\nb\nc\n", 2), "b\nc");
-        assert_eq!(tail("a\n", 30), "a");
-        assert_eq!(tail("", 30), "");
+    fn a_failed_start_shows_the_first_complaint_and_no_chatter() {
+        let chatter = "[now] INFO stopping (a.B)\n".repeat(100);
+        let log = format!("{chatter}[now] ERROR port taken (a.B)\n  at a.B\n{chatter}");
+        assert_eq!(extract(&log), "[now] ERROR port taken (a.B)\n  at a.B");
+    }
+
+    #[test]
+    fn a_start_that_hangs_without_complaint_shows_the_end_of_the_log() {
+        let log: String = (0..100).map(|n| format!("[now] INFO step {n} (a.B)\n")).collect();
+        let shown = extract(&log);
+        assert_eq!(shown.lines().count(), EXTRACT_LINES);
+        assert!(shown.ends_with("step 99 (a.B)"), "{shown}");
+    }
+
+    #[test]
+    fn an_empty_log_is_no_trouble() {
+        assert_eq!(extract(""), "");
     }
 }

@@ -17,7 +17,7 @@ static UPDATED: Once = Once::new();
 /// Also if the installation fails.
 pub(super) fn install(what: &str, packages: &[&str]) -> Result<()> {
     let names = packages.join(" ");
-    if !nix::unistd::geteuid().is_root() || on_path("apt-get").is_none() {
+    if !rustix::process::geteuid().is_root() || on_path("apt-get").is_none() {
         bail!("{}", advice(what, &names, on_path("apt-get").is_some()));
     }
     eprintln!("{what} is missing: installing {names}");
@@ -32,6 +32,8 @@ pub(super) fn install(what: &str, packages: &[&str]) -> Result<()> {
 fn apt_get() -> Command {
     let mut command = Command::new("apt-get");
     command.env("DEBIAN_FRONTEND", "noninteractive");
+    // Another installation may be under way, an automatic upgrade for instance.
+    command.args(["-o", "DPkg::Lock::Timeout=120"]);
     command
 }
 

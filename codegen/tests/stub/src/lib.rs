@@ -32,7 +32,6 @@ impl<T> Publisher<T> {
     }
 
     /// A message.
-    #[must_use]
     pub fn message<'a>(&'a self, job: &'a T) -> Message<'a, T> {
         Message(job)
     }

@@ -1,0 +1,185 @@
+//! The golden files compile under the strictest lints that a user may have, and behave as their schemas say.
+
+#![cfg(feature = "schema")]
+#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications, clippy::pedantic, rust_2018_idioms)]
+
+/// A crate that re-exports the runtime under a name of its own.
+pub mod facade {
+    pub use babelqueue::*;
+}
+
+/// Each golden file in a module, as `include_contracts!` would include it.
+macro_rules! contracts {
+    ($($name:ident)*) => {
+        $(
+            /// Generated.
+            pub mod $name {
+                include!(concat!("golden/", stringify!($name), ".rs"));
+            }
+        )*
+    };
+}
+
+contracts!(docs empty facade_json names orders presence references);
+
+use babelqueue::{Delivery, HandlerError, Kafka};
+use orders::orders::{Currency, OrderCancelled, OrderCancelledReason, OrderCreated, OrderLine, Party};
+use presence::shop::Basket;
+use serde_json::{Value, json};
+
+fn created() -> OrderCreated {
+    OrderCreated {
+        order_id: 1042,
+        customer: Party { name: "Ada".to_owned(), email: None },
+        items: vec![OrderLine { sku: "tea".to_owned(), quantity: 2, unit_price_cents: 450 }],
+        currency: Currency::Eur,
+        note: None,
+    }
+}
+
+#[derive(Clone)]
+struct Worker;
+
+impl orders::orders::Handlers for Worker {
+    async fn order_cancelled(&self, _job: OrderCancelled, _cx: &Delivery) -> Result<(), HandlerError> {
+        Ok(())
+    }
+
+    async fn order_created(&self, _job: OrderCreated, _cx: &Delivery) -> Result<(), HandlerError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn a_topic_routes_every_urn_to_its_handler() {
+    let routes = orders::orders::routes(Worker);
+    assert_eq!(routes.0, ["urn:babel:orders:cancelled", "urn:babel:orders:created"]);
+}
+
+#[tokio::test]
+async fn a_message_carries_urn_topic_and_key() {
+    let publisher = orders::orders::Publisher::new(&Kafka);
+    let sent = publisher.order_created(&created()).await;
+    assert_eq!(sent, ("urn:babel:orders:created", "orders", Some("1042".to_owned())));
+}
+
+#[test]
+fn payloads_are_encoded_as_the_schema_names_them() {
+    let cancelled = OrderCancelled {
+        order_id: 7,
+        cancelled_by: Party { name: "Ada".to_owned(), email: Some("ada@example.com".to_owned()) },
+        reason: OrderCancelledReason::OutOfStock,
+        comment: Some(None),
+    };
+    let text = r#"{"order_id":7,"cancelled_by":{"name":"Ada","email":"ada@example.com"},"reason":"out_of_stock","comment":null}"#;
+    assert_eq!(serde_json::to_string(&cancelled).expect("JSON"), text);
+    assert_eq!(serde_json::from_str::<OrderCancelled>(text).expect("a payload"), cancelled);
+}
+
+fn basket() -> Value {
+    json!({"owner": {"id": "a"}, "needed": "n", "needed_or_null": null, "tiny": 255})
+}
+
+fn with(name: &str, value: Value) -> Value {
+    let mut basket = basket();
+    basket[name] = value;
+    basket
+}
+
+fn decode(value: Value) -> Result<Basket, String> {
+    serde_json::from_value(value).map_err(|error| error.to_string())
+}
+
+#[test]
+fn missing_null_and_present_stay_apart() {
+    for name in ["needed", "needed_or_null", "owner"] {
+        let mut value = basket();
+        value.as_object_mut().expect("an object").remove(name);
+        assert_eq!(decode(value).expect_err("missing"), format!("missing field `{name}`"));
+    }
+    for name in ["needed", "maybe", "big", "tags", "grid", "colour", "tone"] {
+        let error = decode(with(name, Value::Null)).expect_err("null");
+        assert!(error.starts_with("invalid type: null"), "{name}: {error}");
+    }
+    assert_eq!(decode(with("shade", Value::Null)).expect("a basket").shade, Some(None));
+    for (value, decoded) in [(json!(null), Some(None)), (json!("x"), Some(Some("x".to_owned())))] {
+        assert_eq!(decode(with("maybe_or_null", value)).expect("a basket").maybe_or_null, decoded);
+    }
+    assert_eq!(decode(basket()).expect("a basket").maybe_or_null, None);
+    let encoded = serde_json::to_value(decode(basket()).expect("a basket")).expect("JSON");
+    assert_eq!(encoded["needed_or_null"], Value::Null);
+    assert!(encoded.get("maybe").is_none() && encoded.get("maybe_or_null").is_none());
+}
+
+#[test]
+fn a_missing_member_has_its_default() {
+    let basket = serde_json::to_value(decode(basket()).expect("a basket")).expect("JSON");
+    for (name, value) in [
+        ("big", json!(u64::MAX)),
+        ("cold", json!(i64::MIN)),
+        ("ratio", json!(-0.25)),
+        ("share", json!(1000.0)),
+        ("tags", json!(["new", null])),
+        ("counts", json!({"a": 1})),
+        ("colour", json!("red")),
+        ("colour_or_null", json!(null)),
+        ("cell", json!({"next": {"label": "end", "size": 3}, "size": 3})),
+        ("owner", json!({"id": "a", "vip": false})),
+    ] {
+        assert_eq!(basket[name], value, "{name}");
+    }
+}
+
+#[test]
+fn numbers_enums_and_closed_objects_refuse_what_the_schema_refuses() {
+    for (name, value) in [
+        ("tiny", json!(256)),
+        ("tiny", json!(-1)),
+        ("big", json!(1.5)),
+        ("colour", json!("blue")),
+        ("counts", json!({"a": "1"})),
+        ("unknown", json!(1)),
+    ] {
+        assert!(decode(with(name, value.clone())).is_err(), "{name}: {value}");
+    }
+}
+
+#[test]
+fn every_name_on_the_wire_is_kept() {
+    let text = r#"{"self":"1","Self":"2","crate":"3","super":"4","_":"5","async":"6","gen":"7","try":"8","Type":"9","type":"10","m":"11","M":"12","url":"13","_url":"14","2fa":false,"dyn":15}"#;
+    let decoded: names::r#type::Keywords = serde_json::from_str(text).expect("a payload");
+    assert_eq!((decoded.r#type.as_str(), decoded.m_2.as_deref()), ("10", Some("12")));
+    assert_eq!(serde_json::to_string(&decoded).expect("JSON"), text);
+    for wire in ["self", "Self", "crate", "", "2", "<", ">", "=", "count", "__count__", "gpt-3.5", "gpt_3_5", "über"] {
+        let value: names::r#type::Self_ = serde_json::from_value(json!(wire)).expect("a value");
+        assert_eq!(serde_json::to_value(value).expect("JSON"), json!(wire));
+    }
+}
+
+#[test]
+fn references_lead_to_one_type_a_topic() {
+    let party = references::alpha::Party { contact: references::alpha::Contact { id: 3 }, owes: None, parent: None };
+    let made = references::alpha::Made {
+        buyer: party.clone(),
+        a: None,
+        b: Some(references::alpha::MadeA { x: Some("x".to_owned()) }),
+        odd: Some(references::alpha::ABCD { lines: Some(vec![references::alpha::LinesItem { n: None }]) }),
+        again: None,
+        money: Some(references::alpha::MadeMoney { cents: Some(1) }),
+        alias: Some(party.contact),
+    };
+    let text = serde_json::to_string(&made).expect("JSON");
+    assert!(serde_json::from_str::<references::beta_2::Made>(&text).is_ok());
+    assert_eq!(serde_json::from_str::<references::alpha::Made>(&text).expect("a payload"), made);
+}
+
+#[test]
+fn the_derived_schema_says_what_the_source_says() {
+    let schema = serde_json::to_value(schemars::schema_for!(facade_json::shop::Basket)).expect("JSON");
+    assert_eq!(schema["required"], json!(["owner", "needed", "needed_or_null", "tiny"]));
+    assert_eq!(schema["additionalProperties"], json!(false));
+    assert_eq!(schema["properties"]["maybe"]["type"], json!("string"));
+    assert_eq!(schema["properties"]["maybe_or_null"]["type"], json!(["string", "null"]));
+    assert_eq!(schema["properties"]["needed_or_null"]["type"], json!(["string", "null"]));
+    assert_eq!(schema["properties"]["tiny"]["maximum"], json!(255));
+}

@@ -1,0 +1,10 @@
+//! The generator on whole schema folders.
+
+#![cfg(feature = "schema")]
+
+mod folder;
+mod golden;
+mod output;
+mod refused_registries;
+mod refused_schemas;
+mod suites;

@@ -1,0 +1,7 @@
+//! Publisher and consumer against the embedded broker.
+
+mod consuming;
+mod foreign;
+mod jobs;
+mod publishing;
+mod shutting_down;

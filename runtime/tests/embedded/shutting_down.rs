@@ -1,0 +1,129 @@
+//! Every shutdown ends within its deadline and says what it left.
+
+use std::{
+    future::ready,
+    time::{Duration, Instant},
+};
+
+use babelqueue::{Delivery, HandlerError, Kafka, Publisher, routes};
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+
+use crate::jobs::{OrderCreated, broker, committed, seen};
+
+async fn hang(started: &UnboundedSender<()>, job: OrderCreated, _: &Delivery) -> Result<(), HandlerError> {
+    if job.order_id == 0 {
+        return Ok(());
+    }
+    started.send(())?;
+    std::future::pending().await
+}
+
+#[tokio::test]
+async fn a_handler_that_never_returns_is_named_as_unfinished_and_what_came_before_it_is_committed() {
+    let (broker, kafka) = broker(1);
+    let publisher = Publisher::new(&kafka);
+    for number in [0, 1, 2] {
+        publisher.publish(&OrderCreated::number(number)).await.unwrap();
+    }
+    let (sender, mut started) = unbounded_channel();
+    let consumer =
+        kafka.consumer("workers").shutdown_timeout(Duration::from_secs(4)).serve(routes![sender; OrderCreated => hang]);
+    let mut asked = Instant::now();
+    let signal = async {
+        started.recv().await;
+        asked = Instant::now();
+    };
+    let summary = consumer.run_until(signal).await.unwrap();
+    assert!(asked.elapsed() < Duration::from_secs(5), "{:?}", asked.elapsed());
+    assert_eq!(summary.handled, 1);
+    assert_eq!(summary.unfinished.len(), 1);
+    assert_eq!((summary.unfinished[0].0.to_string().as_str(), summary.unfinished[0].1), ("orders[0]", 1));
+    assert!(summary.left_group);
+    assert_eq!(committed(&broker, "workers", 0), Some(1));
+}
+
+#[tokio::test]
+async fn with_the_broker_gone_it_ends_in_time_and_says_that_nothing_was_committed() {
+    let (broker, kafka) = broker(1);
+    Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
+    let (routes, mut handled) = seen();
+    let consumer = kafka
+        .consumer("workers")
+        .commit_interval(Duration::from_secs(3600))
+        .shutdown_timeout(Duration::from_secs(3))
+        .serve(routes);
+    let mut asked = Instant::now();
+    let signal = async {
+        handled.recv().await;
+        broker.down().unwrap();
+        asked = Instant::now();
+    };
+    let summary = consumer.run_until(signal).await.unwrap();
+    assert!(asked.elapsed() < Duration::from_secs(4), "{:?}", asked.elapsed());
+    assert_eq!(summary.handled, 1);
+    assert!(summary.uncommitted.is_some() || !summary.left_group, "{summary:?}");
+}
+
+#[tokio::test]
+async fn during_the_first_join_it_ends_in_time() {
+    for _ in 0..5 {
+        let (_broker, kafka) = broker(1);
+        let (routes, _handled) = seen();
+        let consumer = kafka.consumer("workers").shutdown_timeout(Duration::from_secs(10)).serve(routes);
+        let start = Instant::now();
+        let summary = consumer.run_until(ready(())).await.unwrap();
+        assert!(summary.left_group, "{summary:?}");
+        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+    }
+}
+
+#[tokio::test]
+async fn without_any_broker_it_ends_in_time() {
+    let kafka = Kafka::connect("127.0.0.1:1").unwrap();
+    let (routes, _handled) = seen();
+    let consumer = kafka.consumer("workers").shutdown_timeout(Duration::from_secs(2)).serve(routes);
+    let start = Instant::now();
+    consumer.run_until(ready(())).await.unwrap();
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn asking_twice_and_by_signal_at_once_is_asking_once() {
+    let (_broker, kafka) = broker(1);
+    let (routes, _handled) = seen();
+    let consumer = kafka.consumer("workers").serve(routes);
+    let (one, other) = (consumer.handle(), consumer.handle());
+    one.shutdown();
+    other.shutdown();
+    let start = Instant::now();
+    consumer.run_until(ready(())).await.unwrap();
+    one.shutdown();
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn a_dropped_consumer_commits_what_it_finished_and_leaves() {
+    let (broker, kafka) = broker(1);
+    Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
+    let (routes, mut handled) = seen();
+    let (sender, mut events) = unbounded_channel();
+    let consumer = kafka
+        .consumer("workers")
+        .commit_interval(Duration::from_secs(3600))
+        .on_event(move |event| {
+            let _ = sender.send(event.to_string());
+        })
+        .serve(routes);
+    tokio::select! {
+        result = consumer.run() => panic!("{result:?}"),
+        seen = handled.recv() => assert!(seen.is_some()),
+    }
+    while events.recv().await.is_some() {}
+    // The next member gets the partition, and nothing of what was handled.
+    Publisher::new(&kafka).publish(&OrderCreated::number(2)).await.unwrap();
+    let (routes, mut handled) = crate::jobs::seen();
+    let next = kafka.consumer("workers").serve(routes);
+    let signal = async { assert_eq!(handled.recv().await.unwrap().job.order_id, 2) };
+    assert_eq!(next.run_until(signal).await.unwrap().handled, 1);
+    assert_eq!(committed(&broker, "workers", 0), Some(2));
+}
