@@ -173,3 +173,18 @@ fn no_such_field(item: &str, member: &Member, fields: &Fields) -> String {
 pub(crate) fn cfgs(attributes: &[Attribute]) -> Vec<Attribute> {
     attributes.iter().filter(|attribute| attribute.path().is_ident("cfg")).cloned().collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_name_of_a_topic_follows_kafkas_rule() {
+        for topic in ["orders", "a", "Orders_1-2.retry", "...", &"x".repeat(249)] {
+            assert_eq!(check_topic(topic), Ok(()), "{topic}");
+        }
+        for topic in ["", ".", "..", "new orders", "orders/new", "größe", "a\0", &"x".repeat(250)] {
+            assert!(check_topic(topic).is_err(), "{topic}");
+        }
+    }
+}
