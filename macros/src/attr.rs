@@ -243,7 +243,7 @@ mod tests {
         (args, messages)
     }
 
-    fn path(tokens: TokenStream) -> Vec<String> {
+    fn path(tokens: &TokenStream) -> Vec<String> {
         let (args, errors) = read(quote!("urn", key = #tokens, topic = "orders"));
         assert_eq!(errors, [""; 0]);
         assert!(args.topic.value().is_some());
@@ -256,14 +256,14 @@ mod tests {
 
     #[test]
     fn a_key_is_read_field_by_field_however_the_lexer_sees_its_numbers() {
-        assert_eq!(path(quote!(id)), ["id"]);
-        assert_eq!(path(quote!(customer.r#type.id)), ["customer", "r#type", "id"]);
-        assert_eq!(path(quote!(0)), ["0"]);
-        assert_eq!(path(quote!(0.1)), ["0", "1"]);
-        assert_eq!(path(quote!(0.1.2)), ["0", "1", "2"]);
-        assert_eq!(path(quote!(0.1.2.3)), ["0", "1", "2", "3"]);
-        assert_eq!(path(quote!(customer.0.id)), ["customer", "0", "id"]);
-        assert_eq!(path(quote!(customer.0.1.id)), ["customer", "0", "1", "id"]);
+        assert_eq!(path(&quote!(id)), ["id"]);
+        assert_eq!(path(&quote!(customer.r#type.id)), ["customer", "r#type", "id"]);
+        assert_eq!(path(&quote!(0)), ["0"]);
+        assert_eq!(path(&quote!(0.1)), ["0", "1"]);
+        assert_eq!(path(&quote!(0.1.2)), ["0", "1", "2"]);
+        assert_eq!(path(&quote!(0.1.2.3)), ["0", "1", "2", "3"]);
+        assert_eq!(path(&quote!(customer.0.id)), ["customer", "0", "id"]);
+        assert_eq!(path(&quote!(customer.0.1.id)), ["customer", "0", "1", "id"]);
     }
 
     #[test]

@@ -45,7 +45,9 @@ fn collect(tokens: &TokenStream, found: &mut Vec<String>) {
     for (index, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) => collect(&group.stream(), found),
-            TokenTree::Ident(ident) if ident == "crate" && tokens.get(index + 1).is_some_and(|t| t.to_string() == ":") => {
+            TokenTree::Ident(ident)
+                if ident == "crate" && tokens.get(index + 1).is_some_and(|t| t.to_string() == ":") =>
+            {
                 match tokens.get(index + 3) {
                     // `crate::{a, b::{c, d}}`: a name at the start, and behind each comma.
                     Some(TokenTree::Group(group)) => {

@@ -21,9 +21,11 @@ pub struct ConsumerBuilder {
 /// What the user is told through; each call happens on the thread of the consumer and should be short.
 #[derive(Clone, Default)]
 pub(super) struct Hooks {
-    error: Option<Arc<dyn Fn(&RecordError) + Send + Sync>>,
-    event: Option<Arc<dyn Fn(&Event) + Send + Sync>>,
+    error: Option<Hook<RecordError>>,
+    event: Option<Hook<Event>>,
 }
+
+type Hook<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
 impl Hooks {
     pub(super) fn error(&self, error: &RecordError) {

@@ -32,7 +32,7 @@ pub fn with_attempts(body: &[u8], attempts: i64) -> Result<Vec<u8>, Poison> {
 ///
 /// The body is no JSON object.
 pub fn with_dead_letter(body: &[u8], attempts: i64, block: &DeadLetter<'_>) -> Result<Vec<u8>, Poison> {
-    rewrite(body, attempts, Some(block.to_json()))
+    rewrite(body, attempts, Some(block))
 }
 
 struct Member {
@@ -57,7 +57,7 @@ struct Edit {
     text: String,
 }
 
-fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<String>) -> Result<Vec<u8>, Poison> {
+fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<&DeadLetter<'_>>) -> Result<Vec<u8>, Poison> {
     let text = std::str::from_utf8(body).map_err(|error| Poison::NotUtf8 { offset: error.valid_up_to() })?;
     let mut edits = Vec::new();
     let (mut members, mut job, mut urn) = (Vec::new(), None, None);
@@ -79,9 +79,9 @@ fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<String>) -> Result<Ve
 
     write_urn_as_job(&mut members, job, urn, &mut edits)?;
     let mut added = Vec::new();
-    set(&members, Name::Attempts, "attempts", attempts.to_string(), &mut edits, &mut added);
+    set(&members, Name::Attempts, "attempts", &attempts.to_string(), &mut edits, &mut added);
     if let Some(block) = dead_letter {
-        set(&members, Name::DeadLetter, "dead_letter", block, &mut edits, &mut added);
+        set(&members, Name::DeadLetter, "dead_letter", &block.to_json(), &mut edits, &mut added);
     }
     let end = remove(&members, &mut edits);
     append(&added, end.unwrap_or(object.start + 1), end.is_none(), &mut edits);
@@ -121,17 +121,10 @@ fn write_urn_as_job(
 }
 
 /// Gives every occurrence of a member the value, or notes that the member is to be added.
-fn set(
-    members: &[Member],
-    name: Name,
-    key: &'static str,
-    value: String,
-    edits: &mut Vec<Edit>,
-    added: &mut Vec<String>,
-) {
+fn set(members: &[Member], name: Name, key: &'static str, value: &str, edits: &mut Vec<Edit>, added: &mut Vec<String>) {
     let mut found = false;
     for member in members.iter().filter(|member| member.name == name) {
-        edits.push(Edit { range: member.value.clone(), text: value.clone() });
+        edits.push(Edit { range: member.value.clone(), text: value.to_owned() });
         found = true;
     }
     if !found {

@@ -104,7 +104,7 @@ async fn errors_of(
                 return;
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     };
     let result = tokio::time::timeout(Duration::from_secs(30), consumer.run_until(signal)).await.expect("it ends");
     let errors = errors.lock().unwrap().clone();
@@ -295,7 +295,7 @@ async fn a_slow_partition_is_paused_and_the_others_go_on() {
     let orders: Vec<_> = (0..RECORDS).map(OrderCreated::number).collect();
     for orders in orders.chunks(1000) {
         futures_util::future::join_all(orders.iter().map(|order| async {
-            publisher.message(order).key(if order.order_id % 3 == 0 { "1042" } else { "21" }).await.unwrap();
+            publisher.message(order).key(if order.order_id.is_multiple_of(3) { "1042" } else { "21" }).await.unwrap();
         }))
         .await;
     }
@@ -306,7 +306,7 @@ async fn a_slow_partition_is_paused_and_the_others_go_on() {
     }
     impl Slow {
         async fn created(&self, job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
-            if job.order_id % 3 != 0 {
+            if !job.order_id.is_multiple_of(3) {
                 self.gate.acquire().await?.forget();
             }
             Ok(self.seen.send((cx.partition(), cx.offset()))?)
@@ -321,10 +321,8 @@ async fn a_slow_partition_is_paused_and_the_others_go_on() {
             receiver.recv().await.unwrap();
         }
         gate.add_permits(RECORDS as usize);
-        let mut next = 0;
-        for _ in 0..RECORDS - RECORDS / 3 {
-            assert_eq!(receiver.recv().await.unwrap().1, next);
-            next += 1;
+        for next in 0..RECORDS - RECORDS / 3 {
+            assert_eq!(receiver.recv().await.unwrap().1, next.cast_signed());
         }
     };
     let done = tokio::time::timeout(Duration::from_secs(60), consumer.run_until(signal)).await.expect("it goes on");
