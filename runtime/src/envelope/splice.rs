@@ -79,8 +79,8 @@ fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<String>) -> Result<Ve
 
     write_urn_as_job(&mut members, job, urn, &mut edits)?;
     let mut added = Vec::new();
-    set(&members, Name::Attempts, "attempts", attempts.to_string(), &mut edits, &mut added);
-    if let Some(block) = dead_letter {
+    set(&members, Name::Attempts, "attempts", &attempts.to_string(), &mut edits, &mut added);
+    if let Some(block) = &dead_letter {
         set(&members, Name::DeadLetter, "dead_letter", block, &mut edits, &mut added);
     }
     let end = remove(&members, &mut edits);
@@ -121,17 +121,10 @@ fn write_urn_as_job(
 }
 
 /// Gives every occurrence of a member the value, or notes that the member is to be added.
-fn set(
-    members: &[Member],
-    name: Name,
-    key: &'static str,
-    value: String,
-    edits: &mut Vec<Edit>,
-    added: &mut Vec<String>,
-) {
+fn set(members: &[Member], name: Name, key: &'static str, value: &str, edits: &mut Vec<Edit>, added: &mut Vec<String>) {
     let mut found = false;
     for member in members.iter().filter(|member| member.name == name) {
-        edits.push(Edit { range: member.value.clone(), text: value.clone() });
+        edits.push(Edit { range: member.value.clone(), text: value.to_owned() });
         found = true;
     }
     if !found {
