@@ -1,5 +1,7 @@
 //! The `bq-` headers of a record (contract section 2): their names, and what a consumer reads from them.
 
+use std::borrow::Cow;
+
 use crate::record::Headers;
 
 /// Header names that begin so belong to the contract.
@@ -10,6 +12,34 @@ pub(crate) const MESSAGE_ID: &str = "bq-message-id";
 pub(crate) const SCHEMA_VERSION: &str = "bq-schema-version";
 pub(crate) const SOURCE_LANG: &str = "bq-source-lang";
 pub(crate) const ATTEMPTS: &str = "bq-attempts";
+
+/// What the headers of a record repeat of its envelope.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Repeated<'a> {
+    pub(crate) urn: &'a str,
+    pub(crate) trace_id: &'a str,
+    pub(crate) message_id: &'a str,
+    pub(crate) source_lang: &'a str,
+    pub(crate) attempts: i64,
+}
+
+impl<'a> Repeated<'a> {
+    /// The headers, in the order in which they are written.
+    pub(crate) fn headers(&self) -> [(&'static str, Cow<'a, str>); 6] {
+        let attempts = match self.attempts {
+            0 => Cow::Borrowed("0"),
+            failed => Cow::Owned(failed.to_string()),
+        };
+        [
+            (JOB, self.urn.into()),
+            (TRACE_ID, self.trace_id.into()),
+            (MESSAGE_ID, self.message_id.into()),
+            (SCHEMA_VERSION, "1".into()),
+            (SOURCE_LANG, self.source_lang.into()),
+            (ATTEMPTS, attempts),
+        ]
+    }
+}
 
 /// What routing and settling need, read in one pass over the headers. Of a repeated header the last one counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

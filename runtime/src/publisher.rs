@@ -16,7 +16,7 @@ use crate::{
     config::ConfigError,
     envelope::{self, Draft, EncodeError, LANG},
     error::KafkaError,
-    headers,
+    headers::{self, Repeated},
     job::Job,
     kafka::{OutgoingRecord, SendError},
 };
@@ -186,19 +186,22 @@ impl<'a, J: Job> Message<'a, J> {
             Key::Chosen(key) => key,
         };
         let mut id = Uuid::encode_buffer();
-        let id = encoded.id.hyphenated().encode_lower(&mut id).as_bytes();
+        let repeated = Repeated {
+            urn: J::URN,
+            trace_id: &encoded.trace_id,
+            message_id: encoded.id.hyphenated().encode_lower(&mut id),
+            source_lang: LANG,
+            attempts: 0,
+        };
         let mut record = OutgoingRecord::new(
             self.topic.to_owned(),
             key.map(Cow::into_owned),
             Some(encoded.body),
             Some(encoded.created_at),
-        )
-        .header(headers::JOB, Some(J::URN.as_bytes()))
-        .header(headers::TRACE_ID, Some(encoded.trace_id.as_bytes()))
-        .header(headers::MESSAGE_ID, Some(id))
-        .header(headers::SCHEMA_VERSION, Some(b"1"))
-        .header(headers::SOURCE_LANG, Some(LANG.as_bytes()))
-        .header(headers::ATTEMPTS, Some(b"0"));
+        );
+        for (name, value) in repeated.headers() {
+            record = record.header(name, Some(value.as_bytes()));
+        }
         for (name, value) in self.headers {
             if name.starts_with(headers::PREFIX) || name.contains('\0') {
                 return Err(PublishError::Header { name: name.to_owned() });

@@ -1,5 +1,6 @@
 //! The one hidden door for macros and generated code. Not part of the public API: it changes without notice.
 
+pub mod conformance;
 pub mod decode;
 mod state;
 mod urns;
