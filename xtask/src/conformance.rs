@@ -16,7 +16,7 @@ use crate::python;
 const CONFORMANCE: &str = "BABELQUEUE_CONFORMANCE";
 
 /// The test prints a line for each section, which is the point of this command.
-const TEST: &str = "test --quiet --workspace --features babelqueue/testing --test conformance \
+const TEST: &str = "test --quiet --workspace --test conformance \
     -- --nocapture";
 
 /// The suite travels in the source archive of the SDK for Python.

@@ -46,9 +46,9 @@ impl Step {
 
 // The whole workspace is named although one package has the target: cargo unites the features of
 // the packages that a command names, and another set would compile librdkafka again.
-const UNIT: &str = "test --workspace --features babelqueue/testing";
+const UNIT: &str = "test --workspace";
 /// What the tests measured is shown too.
-const LIVE: &str = "test --workspace --features babelqueue/testing --test live -- --show-output";
+const LIVE: &str = "test --workspace --test live -- --show-output";
 
 struct Outcome {
     step: Step,

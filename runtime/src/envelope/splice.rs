@@ -80,13 +80,8 @@ fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<&DeadLetter<'_>>) -> 
     write_urn_as_job(&mut members, job, urn, &mut edits)?;
     let mut added = Vec::new();
     set(&members, Name::Attempts, "attempts", &attempts.to_string(), &mut edits, &mut added);
-<<<<<<< HEAD
     if let Some(block) = dead_letter {
         set(&members, Name::DeadLetter, "dead_letter", &block.to_json(), &mut edits, &mut added);
-=======
-    if let Some(block) = &dead_letter {
-        set(&members, Name::DeadLetter, "dead_letter", block, &mut edits, &mut added);
->>>>>>> conformance
     }
     let end = remove(&members, &mut edits);
     append(&added, end.unwrap_or(object.start + 1), end.is_none(), &mut edits);
