@@ -7,7 +7,7 @@ use babelqueue::envelope::{DeadLetter, Poison, Verdict, decode, make, with_attem
 use proptest::{collection::btree_map, option, prelude::*, test_runner::Config};
 use serde_json::{Value, json};
 
-use self::text::{any_body, damaged_body, fitting_body, soup};
+use self::text::{any_body, damaged_body, fitting_body, nearly_json, soup};
 
 fn config(cases: u32) -> Config {
     // What fails becomes a unit test beside the code, and not a file of seeds.
@@ -112,6 +112,12 @@ proptest! {
     }
 
     #[test]
+    fn serde_json_agrees_on_what_is_nearly_json(body in nearly_json()) {
+        prop_assert!(!oracle::is_json(body.as_bytes()));
+        agrees_with_serde_json(body.as_bytes())?;
+    }
+
+    #[test]
     fn serde_json_agrees_on_damaged_envelopes(body in damaged_body()) {
         agrees_with_serde_json(&body)?;
     }
@@ -174,6 +180,8 @@ proptest! {
         });
         prop_assert_eq!(last(&dead, "dead_letter"), Some(block));
         prop_assert_eq!(kept(body.as_bytes()), kept(&dead));
+        let again = with_dead_letter(&dead, attempts, &dead_letter(attempts)).unwrap();
+        prop_assert_eq!(String::from_utf8_lossy(&dead), String::from_utf8_lossy(&again));
         prop_assert_eq!(read(&dead), read(&with_attempts(body.as_bytes(), attempts).unwrap()));
     }
 }

@@ -57,6 +57,41 @@ const NUMBERS: &[&str] = &[
 /// No finite doubles.
 const NOT_FINITE: &[&str] = &["1e400", "-1e309", "1E999999999999"];
 
+/// What one slip makes of JSON.
+const NEARLY: &[&str] = &[
+    "01",
+    "-01",
+    "-",
+    "+1",
+    "1.",
+    ".5",
+    "1e",
+    "1e+",
+    "0x1",
+    "NaN",
+    "Infinity",
+    "tru",
+    "nulll",
+    "True",
+    "'a'",
+    "\"\t\"",
+    "\"\\x\"",
+    "\"\\u12g4\"",
+    "\"\\",
+    "[1,]",
+    "[,1]",
+    "[1 2]",
+    "[1}",
+    "{,}",
+    "{\"a\"}",
+    "{\"a\":}",
+    "{\"a\":1,}",
+    "{a:1}",
+    "{1:1}",
+    "\u{a0}1",
+    "1/**/",
+];
+
 fn space() -> impl Strategy<Value = &'static str> {
     prop_oneof![8 => Just(""), 1 => Just(" "), 1 => Just("\r\n\t ")]
 }
@@ -177,6 +212,18 @@ pub(crate) fn any_body() -> impl Strategy<Value = String> {
         4 => fitting_body(),
         1 => value(false),
     ]
+}
+
+/// An object with a value that is none, at the top or in `meta`.
+pub(crate) fn nearly_json() -> impl Strategy<Value = String> {
+    let value = select(NEARLY).prop_map(str::to_owned);
+    let within = (select(META_NAMES), select(NEARLY)).prop_map(|(name, value)| format!("{{{name}:{value}}}"));
+    let member = (select(NAMES).prop_map(str::to_owned), prop_oneof![value, within]);
+    (fitting_body(), member).prop_map(|(body, (name, value))| {
+        let (before, last) = body.rsplit_once('}').unwrap_or((&body, ""));
+        let comma = if before.trim_end().ends_with('{') { "" } else { "," };
+        format!("{before}{comma}{name}:{value}}}{last}")
+    })
 }
 
 /// A body after a few bytes were changed, dropped or put in.
