@@ -141,8 +141,16 @@ proptest! {
         prop_assert_eq!(envelope.attempts(), attempts);
         let trace_id = last(body.as_bytes(), "trace_id").and_then(|id| id.as_str().map(str::to_owned));
         prop_assert_eq!(envelope.trace_id().map(str::to_owned), trace_id);
-        let created_at = spelled(body.as_bytes(), "meta").and_then(|meta| last(meta.as_bytes(), "created_at")?.as_i64());
-        prop_assert_eq!(envelope.created_at(), created_at);
+        let meta = spelled(body.as_bytes(), "meta").unwrap_or_default();
+        let of_meta = |name| last(meta.as_bytes(), name);
+        for (name, found) in
+            [("id", envelope.message_id()), ("queue", envelope.queue()), ("lang", envelope.lang())]
+        {
+            prop_assert_eq!(found.map(Value::from), of_meta(name).filter(Value::is_string));
+        }
+        for (name, found) in [("schema_version", envelope.schema_version()), ("created_at", envelope.created_at())] {
+            prop_assert_eq!(found.map(Value::from), of_meta(name).filter(Value::is_number));
+        }
     }
 
     #[test]

@@ -201,7 +201,9 @@ fn fitting(name: &str) -> BoxedStrategy<String> {
 /// A body whose known members all have their types. It may name no URN.
 pub(crate) fn fitting_body() -> impl Strategy<Value = String> {
     let member = select(NAMES).prop_flat_map(|name| (Just(name.to_owned()), fitting(name)));
-    (vec(member, 0..8), space()).prop_map(|(members, space)| format!("{space}{}{space}", object(members, space)))
+    let again = (select(&[r#""meta""#, r#""data""#][..])).prop_flat_map(|name| (Just(name.to_owned()), fitting(name)));
+    let members = (vec(member, 0..8), vec(again, 0..2)).prop_map(|(members, again)| [members, again].concat());
+    (members, space()).prop_map(|(members, space)| format!("{space}{}{space}", object(members, space)))
 }
 
 /// Any JSON, more often than not an object with members of the envelope, of any type.
