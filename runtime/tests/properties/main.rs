@@ -98,7 +98,7 @@ fn read(body: &[u8]) -> Option<(Read, i64, bool)> {
 }
 
 proptest! {
-    #![proptest_config(config(512))]
+    #![proptest_config(config(256))]
 
     #[test]
     fn no_bytes_make_it_panic_and_serde_json_agrees_on_what_json_is(body in soup()) {
