@@ -3,9 +3,11 @@
 mod oracle;
 mod text;
 
+use std::collections::BTreeMap;
+
 use babelqueue::envelope::{DeadLetter, Poison, Verdict, decode, make, with_attempts, with_dead_letter};
 use proptest::{collection::btree_map, option, prelude::*, test_runner::Config};
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use self::text::{any_body, damaged_body, fitting_body, nearly_json, soup};
 
@@ -214,6 +216,23 @@ fn payload() -> impl Strategy<Value = Value> {
 
 proptest! {
     #![proptest_config(config(256))]
+
+    #[test]
+    fn raw_json_in_a_payload_decodes_or_is_not_sent(text in any_body()) {
+        let raw = RawValue::from_string(text).unwrap();
+        let data = format!(r#"{{"raw":{}}}"#, raw.get());
+        match make("urn:x", "orders").encode(&BTreeMap::from([("raw", &raw)])) {
+            Ok(made) => {
+                let Verdict::Ok(envelope) = decode(&made.body) else { panic!("{}", String::from_utf8_lossy(&made.body)) };
+                prop_assert_eq!(envelope.data(), Some(data.as_str()));
+            }
+            Err(_) => {
+                let body = format!(r#"{{"job":"urn:x","data":{data}}}"#);
+                let verdict = decode(body.as_bytes());
+                prop_assert!(matches!(verdict, Verdict::Poison(Poison::NotFinite { .. })), "{verdict:?}");
+            }
+        }
+    }
 
     #[test]
     fn what_was_made_decodes_to_what_was_given(
