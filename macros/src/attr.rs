@@ -100,7 +100,7 @@ impl Args {
     fn argument(&mut self, input: ParseStream<'_>) -> Result<()> {
         if input.peek(LitStr) {
             let urn: LitStr = input.parse()?;
-            if !self.urn.is_absent() {
+            if self.urn.value().is_some() {
                 return Err(Error::new(urn.span(), "the URN is given twice; keep one of them"));
             }
             return self.urn.set(Ok(urn));
@@ -119,7 +119,8 @@ impl Args {
             "topic" => twice(self.topic.is_absent()).and_then(|()| self.topic.set(topic(input, at))),
             "key" => twice(self.key.is_absent()).and_then(|()| self.key.set(key(input, at))),
             "crate" => twice(self.krate.is_absent()).and_then(|()| self.krate.set(krate(input, at))),
-            other => Err(self.no_argument(name.span(), other)),
+            "urn" => Err(self.no_argument(name.span(), "urn")),
+            other => Err(Error::new(name.span(), format!("unknown argument `{other}`; {ACCEPTED}"))),
         }
     }
 
@@ -134,8 +135,7 @@ impl Args {
             "key" => "`key` needs a field: `key = order_id`".to_owned(),
             "crate" => "`crate` needs a path: `crate = my_facade::babelqueue`".to_owned(),
             _ if needs_urn => format!("the first argument is the URN, a string literal without a name: `{USAGE}`"),
-            "" => format!("not an argument; {ACCEPTED}"),
-            other => format!("unknown argument `{other}`; {ACCEPTED}"),
+            _ => format!("not an argument; {ACCEPTED}"),
         };
         Error::new(at, message)
     }
@@ -228,4 +228,64 @@ fn skip_to_comma(input: ParseStream<'_>) {
 /// The span of the next token, or `end` where there is none.
 fn token_span(input: ParseStream<'_>, end: Span) -> Span {
     input.cursor().token_tree().map_or(end, |(token, _)| token.span())
+}
+
+#[cfg(test)]
+mod tests {
+    use quote::quote;
+
+    use super::*;
+
+    fn read(tokens: TokenStream) -> (Args, Vec<String>) {
+        let mut errors = Errors::default();
+        let args = Args::read(tokens, &mut errors);
+        let messages = errors.0.into_iter().flatten().map(|error| error.to_string()).collect();
+        (args, messages)
+    }
+
+    fn path(tokens: &TokenStream) -> Vec<String> {
+        let (args, errors) = read(quote!("urn", key = #tokens, topic = "orders"));
+        assert_eq!(errors, [""; 0]);
+        assert!(args.topic.value().is_some());
+        let name = |member: &Member| match member {
+            Member::Named(name) => name.to_string(),
+            Member::Unnamed(index) => index.index.to_string(),
+        };
+        args.key.value().map(|path| path.iter().map(name).collect()).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_key_is_read_field_by_field_however_the_lexer_sees_its_numbers() {
+        assert_eq!(path(&quote!(id)), ["id"]);
+        assert_eq!(path(&quote!(customer.r#type.id)), ["customer", "r#type", "id"]);
+        assert_eq!(path(&quote!(0)), ["0"]);
+        assert_eq!(path(&quote!(0.1)), ["0", "1"]);
+        assert_eq!(path(&quote!(0.1.2)), ["0", "1", "2"]);
+        assert_eq!(path(&quote!(0.1.2.3)), ["0", "1", "2", "3"]);
+        assert_eq!(path(&quote!(customer.0.id)), ["customer", "0", "id"]);
+        assert_eq!(path(&quote!(customer.0.1.id)), ["customer", "0", "1", "id"]);
+    }
+
+    #[test]
+    fn what_is_no_field_is_no_key() {
+        for tokens in [quote!(0.), quote!(1e3), quote!(0x1), quote!(-1), quote!(id()), quote!(id.), quote!(4294967296)]
+        {
+            let (args, errors) = read(quote!("urn", key = #tokens));
+            assert_eq!((args.key.value().is_some(), errors.len()), (false, 1), "{tokens}: {errors:?}");
+        }
+    }
+
+    #[test]
+    fn a_mistake_in_one_argument_does_not_hide_the_others() {
+        let (args, errors) = read(quote!(topic = 3, colour = ("red", "green"), key = id, "urn", key = id, crate = "x"));
+        assert_eq!(errors.len(), 4, "{errors:?}");
+        assert_eq!(args.urn.value().map(LitStr::value).as_deref(), Some("urn"));
+        assert!(args.key.value().is_some());
+    }
+
+    #[test]
+    fn a_trailing_comma_is_no_argument_and_two_commas_are_a_mistake() {
+        assert_eq!(read(quote!("urn",)).1, [""; 0]);
+        assert_eq!(read(quote!("urn", , topic = "orders")).1.len(), 1);
+    }
 }

@@ -44,7 +44,8 @@ use proc_macro::TokenStream;
 /// - `key = order_id`: the field that is the record key, also deeper ones (`key = customer.id`) and those of a tuple
 ///   struct (`key = 0`). Its type is a string, an integer, a UUID, an `Option` of one of them, or your own that
 ///   implements `RecordKey`. Without it the key is null. A key below a `#[cfg]` goes with its field.
-/// - `crate = my_facade::babelqueue`: where the `babelqueue` crate is found, if it has another name.
+/// - `crate = my_facade::babelqueue`: where the `babelqueue` crate is found, if not by its name: a path to it, or to a
+///   module that re-exports it whole (`pub use babelqueue::*`).
 ///
 /// A generic type is a job for those parameters with which it can be sent; it has one URN for all of them.
 #[proc_macro_attribute]

@@ -1,6 +1,6 @@
 //! What a job is: arguments and item checked against each other.
 
-use babelqueue_codegen::urn;
+use babelqueue_codegen::{topic as topic_name, urn};
 use proc_macro2::Span;
 use syn::{Attribute, Data, DeriveInput, Error, Fields, Item, LitStr, Member, Path, parse_quote, spanned::Spanned};
 
@@ -97,34 +97,13 @@ fn topic(given: Given<LitStr>, urn: Option<&LitStr>, errors: &mut Errors) -> Opt
             LitStr::new(context, urn.span())
         }
     };
-    match check_topic(&topic.value()) {
+    match topic_name::check(&topic.value()) {
         Ok(()) => Some(topic),
-        Err(message) => {
-            errors.push(Error::new(topic.span(), message));
+        Err(error) => {
+            errors.push(Error::new(topic.span(), error));
             None
         }
     }
-}
-
-/// Kafka's rule for the name of a topic.
-fn check_topic(topic: &str) -> Result<(), String> {
-    const LONGEST: usize = 249;
-    let legal = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-    if topic.is_empty() {
-        return Err("the topic is empty".to_owned());
-    }
-    if topic == "." || topic == ".." {
-        return Err(format!("Kafka does not take `{topic}` as the name of a topic"));
-    }
-    if let Some(illegal) = topic.chars().find(|c| !legal(c)) {
-        return Err(format!(
-            "Kafka does not take {illegal:?} in the name of a topic: letters, digits, `.`, `_` and `-` are allowed"
-        ));
-    }
-    if topic.len() > LONGEST {
-        return Err(format!("the name of a topic has at most {LONGEST} characters, this one has {}", topic.len()));
-    }
-    Ok(())
 }
 
 fn keys(given: Given<Vec<Member>>, item: &DeriveInput, errors: &mut Errors) -> Option<Vec<Key>> {

@@ -162,3 +162,16 @@ fn readable(job: &Type) -> String {
     }
     text
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_type_is_named_as_people_write_it() {
+        for written in ["orders::Created", "::a::B", "Page<u8>", "a::Page<u8, Vec<b::C>>"] {
+            let job = syn::parse_str(written).unwrap();
+            assert_eq!(readable(&job), written);
+        }
+    }
+}

@@ -97,11 +97,11 @@ impl Config {
         self.properties.push((scope, name, value));
     }
 
-    /// The properties of one client, in the order they were given: a later one replaces an earlier one.
+    /// The properties that were given for this scope, in order: a later one replaces an earlier one.
     pub(crate) fn properties(&self, scope: Scope) -> impl Iterator<Item = (&str, &str)> {
         self.properties
             .iter()
-            .filter(move |(of, _, _)| *of == Scope::Both || *of == scope)
+            .filter(move |(of, _, _)| *of == scope)
             .map(|(_, name, value)| (name.as_str(), value.as_str()))
     }
 
@@ -159,14 +159,15 @@ mod tests {
     }
 
     #[test]
-    fn a_property_reaches_the_client_that_it_is_for() {
+    fn a_property_belongs_to_the_client_that_it_was_given_for() {
         let mut config = Config::new("localhost:9092".to_owned());
         config.set(Scope::Both, "socket.keepalive.enable".to_owned(), "true".to_owned());
         config.set(Scope::Publisher, "linger.ms".to_owned(), "1".to_owned());
         config.set(Scope::Consumer, "fetch.min.bytes".to_owned(), "1".to_owned());
         let names = |scope| config.properties(scope).map(|(name, _)| name).collect::<Vec<_>>();
-        assert_eq!(names(Scope::Publisher), ["socket.keepalive.enable", "linger.ms"]);
-        assert_eq!(names(Scope::Consumer), ["socket.keepalive.enable", "fetch.min.bytes"]);
+        assert_eq!(names(Scope::Both), ["socket.keepalive.enable"]);
+        assert_eq!(names(Scope::Publisher), ["linger.ms"]);
+        assert_eq!(names(Scope::Consumer), ["fetch.min.bytes"]);
     }
 
     #[test]

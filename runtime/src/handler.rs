@@ -297,7 +297,7 @@ impl Delivery {
     /// }
     /// ```
     pub fn message<'a, J: Job>(&'a self, job: &'a J) -> Message<'a, J> {
-        Message::new(&self.kafka, job).trace_id(self.trace_id())
+        Message::new(&self.kafka, J::TOPIC, job).trace_id(self.trace_id())
     }
 }
 

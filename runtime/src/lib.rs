@@ -15,14 +15,19 @@ pub mod private;
 mod publisher;
 mod record;
 mod router;
+#[cfg(feature = "schemars")]
+mod schema;
 mod settle;
 mod shutdown;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod topics;
 
 pub use babelqueue_macros::{babel_job, routes};
 pub use uuid::Uuid;
 
+#[cfg(feature = "schemars")]
+pub use crate::schema::json_schema;
 pub use crate::{
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,

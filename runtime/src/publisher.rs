@@ -45,6 +45,7 @@ use crate::{
 /// ```
 pub struct Publisher<J> {
     kafka: Kafka,
+    topic: Cow<'static, str>,
     job: PhantomData<fn(J)>,
 }
 
@@ -52,7 +53,14 @@ impl<J: Job> Publisher<J> {
     /// A publisher on this connection.
     #[must_use]
     pub fn new(kafka: &Kafka) -> Self {
-        Self { kafka: kafka.clone(), job: PhantomData }
+        Self { kafka: kafka.clone(), topic: Cow::Borrowed(J::TOPIC), job: PhantomData }
+    }
+
+    /// Publishes to this topic in place of the job's own, such as one of a region or of a test environment.
+    #[must_use]
+    pub fn topic(mut self, topic: impl Into<String>) -> Self {
+        self.topic = Cow::Owned(topic.into());
+        self
     }
 
     /// Publishes a job and returns its `meta.id` once the broker has acknowledged it.
@@ -70,19 +78,19 @@ impl<J: Job> Publisher<J> {
     /// A message whose key, trace or headers are chosen before it is sent.
     #[must_use = "a message is published by `.send().await`, or by `.await`"]
     pub fn message<'a>(&'a self, job: &'a J) -> Message<'a, J> {
-        Message::new(&self.kafka, job)
+        Message::new(&self.kafka, &self.topic, job)
     }
 }
 
 impl<J> Clone for Publisher<J> {
     fn clone(&self) -> Self {
-        Self { kafka: self.kafka.clone(), job: PhantomData }
+        Self { kafka: self.kafka.clone(), topic: self.topic.clone(), job: PhantomData }
     }
 }
 
 impl<J: Job> fmt::Debug for Publisher<J> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Publisher").field("urn", &J::URN).field("topic", &J::TOPIC).finish()
+        f.debug_struct("Publisher").field("urn", &J::URN).field("topic", &self.topic).finish()
     }
 }
 
@@ -110,10 +118,11 @@ impl<J: Job> fmt::Debug for Publisher<J> {
 #[must_use = "a message is published by `.send().await`, or by `.await`"]
 pub struct Message<'a, J> {
     kafka: &'a Kafka,
+    topic: &'a str,
     job: &'a J,
     draft: Draft<'a>,
     key: Key<'a>,
-    headers: Vec<(&'a str, Option<Cow<'a, [u8]>>)>,
+    headers: Vec<(&'a str, &'a [u8])>,
 }
 
 enum Key<'a> {
@@ -123,8 +132,8 @@ enum Key<'a> {
 }
 
 impl<'a, J: Job> Message<'a, J> {
-    pub(crate) fn new(kafka: &'a Kafka, job: &'a J) -> Self {
-        Self { kafka, job, draft: envelope::make(J::URN, J::TOPIC), key: Key::OfJob, headers: Vec::new() }
+    pub(crate) fn new(kafka: &'a Kafka, topic: &'a str, job: &'a J) -> Self {
+        Self { kafka, topic, job, draft: envelope::make(J::URN, topic), key: Key::OfJob, headers: Vec::new() }
     }
 
     /// A record key in place of the job's own. The empty key is a key: it is not the null key.
@@ -147,7 +156,7 @@ impl<'a, J: Job> Message<'a, J> {
 
     /// Adds a header beside the `bq-` ones. Headers may repeat.
     pub fn header(mut self, name: &'a str, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
-        self.headers.push((name, Some(Cow::Borrowed(value.as_ref()))));
+        self.headers.push((name, value.as_ref()));
         self
     }
 
@@ -185,19 +194,19 @@ impl<'a, J: Job> Message<'a, J> {
             attempts: 0,
         };
         let mut record = OutgoingRecord::new(
-            J::TOPIC.to_owned(),
+            self.topic.to_owned(),
             key.map(Cow::into_owned),
             Some(encoded.body),
             Some(encoded.created_at),
         );
         for (name, value) in repeated.headers() {
-            record = record.header(name, Some(value.as_bytes()));
+            record.push_header(name.as_bytes(), Some(value.as_bytes()));
         }
         for (name, value) in self.headers {
             if name.starts_with(headers::PREFIX) || name.contains('\0') {
                 return Err(PublishError::Header { name: name.to_owned() });
             }
-            record = record.header(name, value.as_deref());
+            record.push_header(name.as_bytes(), Some(value));
         }
         Ok((record, encoded.id))
     }

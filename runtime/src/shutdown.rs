@@ -18,7 +18,7 @@ pub async fn shutdown_signal() {
 async fn interrupted() {
     // Where no handler can be installed the signal keeps its default effect: it ends the process.
     if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 }
 
@@ -32,5 +32,5 @@ async fn terminated() {
 
 #[cfg(not(unix))]
 async fn terminated() {
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }

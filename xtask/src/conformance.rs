@@ -15,6 +15,10 @@ use crate::python;
 /// Names the folder with the suite's `manifest.json`.
 const CONFORMANCE: &str = "BABELQUEUE_CONFORMANCE";
 
+/// The test prints a line for each section, which is the point of this command.
+const TEST: &str = "test --quiet --workspace --test conformance \
+    -- --nocapture";
+
 /// The suite travels in the source archive of the SDK for Python.
 const ARCHIVE: &str = "babelqueue-1.24.0";
 const REQUIREMENT: &str = "babelqueue==1.24.0 \
@@ -30,7 +34,7 @@ pub(crate) fn run() -> Result<()> {
         None => downloaded()?,
     };
     println!("The suite: {}", suite.display());
-    run_ok(cargo("test --quiet -p babelqueue --features testing --test conformance").env(CONFORMANCE, suite))
+    run_ok(cargo(TEST).env(CONFORMANCE, suite))
 }
 
 fn named(folder: &Path) -> Result<PathBuf> {

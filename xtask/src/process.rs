@@ -9,8 +9,9 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 use anyhow::{Context, Result, bail};
-use nix::sys::signal::{Signal, kill, killpg};
-use nix::unistd::Pid;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Process group of the running child, 0 when there is none.
@@ -22,11 +23,14 @@ static RUNNING: AtomicI32 = AtomicI32::new(0);
 /// # Errors
 /// If the operating system refuses the handler.
 pub(crate) fn handle_interrupts() -> Result<()> {
-    ctrlc::set_handler(|| {
-        let again = INTERRUPTED.swap(true, Ordering::SeqCst);
-        signal_running(if again { Signal::SIGKILL } else { Signal::SIGTERM });
-    })
-    .context("cannot handle Ctrl-C")
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot handle Ctrl-C")?;
+    std::thread::spawn(move || {
+        for _ in signals.forever() {
+            let again = INTERRUPTED.swap(true, Ordering::SeqCst);
+            signal_running(if again { Signal::KILL } else { Signal::TERM });
+        }
+    });
+    Ok(())
 }
 
 /// Whether the developer asked this program to end.
@@ -44,10 +48,10 @@ pub(crate) fn check_interrupted() -> Result<()> {
 }
 
 fn signal_running(signal: Signal) {
-    let group = RUNNING.load(Ordering::SeqCst);
-    if group != 0 {
+    // `from_raw` takes 0 for none.
+    if let Some(group) = Pid::from_raw(RUNNING.load(Ordering::SeqCst)) {
         // It may have ended in the meantime: nothing is left to do then.
-        let _ = killpg(Pid::from_raw(group), signal);
+        let _ = kill_process_group(group, signal);
     }
 }
 
@@ -107,7 +111,7 @@ fn supervise<T>(mut child: Child, wait: impl FnOnce(&mut Child) -> std::io::Resu
     RUNNING.store(raw_pid(&child), Ordering::SeqCst);
     if interrupted() {
         // The signal came between the start and the line above.
-        signal_running(Signal::SIGTERM);
+        signal_running(Signal::TERM);
     }
     let outcome = wait(&mut child);
     RUNNING.store(0, Ordering::SeqCst);
@@ -122,8 +126,7 @@ pub(crate) fn raw_pid(child: &Child) -> i32 {
 
 /// Sends a signal to one process; false if there is no such process.
 pub(crate) fn signal(pid: i32, signal: Signal) -> bool {
-    // 0 and negative ids would address whole groups.
-    pid > 0 && kill(Pid::from_raw(pid), signal).is_ok()
+    Pid::from_raw(pid).is_some_and(|pid| kill_process(pid, signal).is_ok())
 }
 
 /// The command as one would type it.

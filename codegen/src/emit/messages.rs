@@ -72,10 +72,25 @@ fn handlers(topic: &Topic, style: &Style) -> TokenStream {
             ) -> impl ::core::future::Future<Output = ::core::result::Result<(), #path::HandlerError>> + ::core::marker::Send;
         }
     });
+    let shared = names(topic).map(|(_, method, ty)| {
+        quote! {
+            fn #method(
+                &self,
+                job: #ty,
+                cx: &#path::Delivery,
+            ) -> impl ::core::future::Future<Output = ::core::result::Result<(), #path::HandlerError>> + ::core::marker::Send {
+                H::#method(self, job, cx)
+            }
+        }
+    });
     quote! {
         #(#docs)*
         pub trait Handlers: ::core::marker::Send + ::core::marker::Sync + 'static {
             #(#methods)*
+        }
+
+        impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+            #(#shared)*
         }
     }
 }

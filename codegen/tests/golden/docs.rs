@@ -139,6 +139,18 @@ pub mod docs {
         > + ::core::marker::Send;
     }
 
+    impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+        fn hostile(
+            &self,
+            job: Hostile,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::hostile(self, job, cx)
+        }
+    }
+
     /// Registers `handlers` for every message of the topic `docs`.
     pub fn routes<H: Handlers>(handlers: H) -> ::babelqueue::Routes {
         ::babelqueue::routes![handlers; Hostile => H::hostile]

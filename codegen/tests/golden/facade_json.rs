@@ -89,6 +89,21 @@ pub mod shop {
         /// The member `colour_or_null`.
         #[serde(default = "Basket::default_colour_or_null")]
         pub colour_or_null: ::core::option::Option<ColourOrNull>,
+        /// The member `shade`.
+        #[serde(
+            default,
+            skip_serializing_if = "::core::option::Option::is_none",
+            deserialize_with = "crate::facade::private::decode::maybe_nullable"
+        )]
+        pub shade: ::core::option::Option<::core::option::Option<BasketShade>>,
+        /// The member `tone`.
+        #[serde(
+            default,
+            skip_serializing_if = "::core::option::Option::is_none",
+            deserialize_with = "crate::facade::private::decode::present"
+        )]
+        #[schemars(with = "BasketTone")]
+        pub tone: ::core::option::Option<BasketTone>,
         /// The member `cell`.
         #[serde(default = "Basket::default_cell")]
         pub cell: Cell,
@@ -297,6 +312,50 @@ pub mod shop {
 
     /// Part of a payload.
     ///
+    /// From schema `basket.json` at `/properties/shade`.
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        crate::facade::private::serde::Serialize,
+        crate::facade::private::serde::Deserialize
+    )]
+    #[derive(crate::facade::private::schemars::JsonSchema)]
+    #[schemars(crate = "crate::facade::private::schemars")]
+    #[serde(crate = "crate::facade::private::serde")]
+    pub enum BasketShade {
+        /// The value `dark`.
+        #[serde(rename = "dark")]
+        Dark,
+    }
+
+    /// Part of a payload.
+    ///
+    /// From schema `basket.json` at `/properties/tone`.
+    #[derive(
+        Clone,
+        Copy,
+        Debug,
+        PartialEq,
+        Eq,
+        Hash,
+        crate::facade::private::serde::Serialize,
+        crate::facade::private::serde::Deserialize
+    )]
+    #[derive(crate::facade::private::schemars::JsonSchema)]
+    #[schemars(crate = "crate::facade::private::schemars")]
+    #[serde(crate = "crate::facade::private::serde")]
+    pub enum BasketTone {
+        /// The value `warm`.
+        #[serde(rename = "warm")]
+        Warm,
+    }
+
+    /// Part of a payload.
+    ///
     /// From schema `basket.json` at `/$defs/NullableCell`.
     #[derive(
         Clone,
@@ -374,6 +433,28 @@ pub mod shop {
         ) -> impl ::core::future::Future<
             Output = ::core::result::Result<(), crate::facade::HandlerError>,
         > + ::core::marker::Send;
+    }
+
+    impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+        fn basket(
+            &self,
+            job: Basket,
+            cx: &crate::facade::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), crate::facade::HandlerError>,
+        > + ::core::marker::Send {
+            H::basket(self, job, cx)
+        }
+
+        fn ping(
+            &self,
+            job: Ping,
+            cx: &crate::facade::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), crate::facade::HandlerError>,
+        > + ::core::marker::Send {
+            H::ping(self, job, cx)
+        }
     }
 
     /// Registers `handlers` for every message of the topic `shop`.

@@ -90,6 +90,18 @@ pub mod n0_names_of_topics {
         > + ::core::marker::Send;
     }
 
+    impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+        fn zhu_wen(
+            &self,
+            job: ZhuWen,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::zhu_wen(self, job, cx)
+        }
+    }
+
     /// Registers `handlers` for every message of the topic `0.names-of_topics`.
     pub fn routes<H: Handlers>(handlers: H) -> ::babelqueue::Routes {
         ::babelqueue::routes![handlers; ZhuWen => H::zhu_wen]
@@ -799,6 +811,58 @@ pub mod r#type {
         ) -> impl ::core::future::Future<
             Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
         > + ::core::marker::Send;
+    }
+
+    impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+        fn h_type(
+            &self,
+            job: HType,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::h_type(self, job, cx)
+        }
+
+        fn new_(
+            &self,
+            job: New,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::new_(self, job, cx)
+        }
+
+        fn keywords(
+            &self,
+            job: Keywords,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::keywords(self, job, cx)
+        }
+
+        fn publisher_type(
+            &self,
+            job: PublisherType,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::publisher_type(self, job, cx)
+        }
+
+        fn test(
+            &self,
+            job: Test,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::test(self, job, cx)
+        }
     }
 
     /// Registers `handlers` for every message of the topic `type`.

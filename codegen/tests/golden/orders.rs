@@ -227,6 +227,28 @@ pub mod orders {
         > + ::core::marker::Send;
     }
 
+    impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+        fn order_cancelled(
+            &self,
+            job: OrderCancelled,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::order_cancelled(self, job, cx)
+        }
+
+        fn order_created(
+            &self,
+            job: OrderCreated,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::order_created(self, job, cx)
+        }
+    }
+
     /// Registers `handlers` for every message of the topic `orders`.
     pub fn routes<H: Handlers>(handlers: H) -> ::babelqueue::Routes {
         ::babelqueue::routes![

@@ -334,6 +334,28 @@ pub mod alpha {
         > + ::core::marker::Send;
     }
 
+    impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+        fn made(
+            &self,
+            job: Made,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::made(self, job, cx)
+        }
+
+        fn remade(
+            &self,
+            job: Remade,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::remade(self, job, cx)
+        }
+    }
+
     /// Registers `handlers` for every message of the topic `alpha`.
     pub fn routes<H: Handlers>(handlers: H) -> ::babelqueue::Routes {
         ::babelqueue::routes![handlers; Made => H::made, Remade => H::remade]
@@ -588,6 +610,18 @@ pub mod beta_2 {
         ) -> impl ::core::future::Future<
             Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
         > + ::core::marker::Send;
+    }
+
+    impl<H: Handlers> Handlers for ::std::sync::Arc<H> {
+        fn made(
+            &self,
+            job: Made,
+            cx: &::babelqueue::Delivery,
+        ) -> impl ::core::future::Future<
+            Output = ::core::result::Result<(), ::babelqueue::HandlerError>,
+        > + ::core::marker::Send {
+            H::made(self, job, cx)
+        }
     }
 
     /// Registers `handlers` for every message of the topic `beta-2`.

@@ -1,2 +1,157 @@
-//! Orders.
-fn main() {}
+//! Publishes typed orders and handles them.
+//!
+//! `cargo run -p orders [-- COUNT]` runs on an embedded broker; with `BABELQUEUE_BROKERS=host:port` on a real one.
+
+mod connection;
+
+use std::{
+    error::Error,
+    sync::{
+        Mutex, PoisonError,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use babelqueue::{Delivery, HandlerError, Kafka, shutdown_signal};
+use tokio::sync::Notify;
+
+babelqueue::include_contracts!();
+use orders::{Currency, OrderCancelled, OrderCancelledReason, OrderCreated, OrderLine, Party};
+
+/// Handles what the topic `orders` carries.
+struct Warehouse {
+    created: AtomicU64,
+    cancelled: AtomicU64,
+    /// Messages of this run that are still to come.
+    awaited: Mutex<std::collections::HashSet<String>>,
+    all_handled: Notify,
+}
+
+impl orders::Handlers for Warehouse {
+    async fn order_created(&self, order: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+        let cents: i64 = order.items.iter().map(|line| line.unit_price_cents * i64::from(line.quantity)).sum();
+        println!(
+            "created    order {:<6} {:>8}.{:02} {:?} for {:<10} {}",
+            order.order_id,
+            cents / 100,
+            cents % 100,
+            order.currency,
+            order.customer.name,
+            place(cx),
+        );
+        self.created.fetch_add(1, Ordering::Relaxed);
+        self.handled(cx);
+        Ok(())
+    }
+
+    async fn order_cancelled(&self, order: OrderCancelled, cx: &Delivery) -> Result<(), HandlerError> {
+        println!("cancelled  order {:<6} {:?} {}", order.order_id, order.reason, place(cx));
+        self.cancelled.fetch_add(1, Ordering::Relaxed);
+        self.handled(cx);
+        Ok(())
+    }
+}
+
+fn place(cx: &Delivery) -> String {
+    format!("[partition {}, offset {}, trace {}]", cx.partition(), cx.offset(), cx.trace_id())
+}
+
+impl Warehouse {
+    fn awaiting(ids: impl IntoIterator<Item = String>) -> Self {
+        Self {
+            created: AtomicU64::new(0),
+            cancelled: AtomicU64::new(0),
+            awaited: Mutex::new(ids.into_iter().collect()),
+            all_handled: Notify::new(),
+        }
+    }
+
+    fn handled(&self, cx: &Delivery) {
+        let mut awaited = self.awaited.lock().unwrap_or_else(PoisonError::into_inner);
+        awaited.remove(cx.message_id());
+        if awaited.is_empty() {
+            self.all_handled.notify_one();
+        }
+    }
+}
+
+fn order(order_id: u64) -> OrderCreated {
+    OrderCreated {
+        order_id,
+        customer: Party { name: ["Ada", "Grace", "Şükrü", "Zoë"][order_id as usize % 4].to_owned(), email: None },
+        items: vec![OrderLine {
+            sku: format!("SKU-{}", order_id % 7),
+            quantity: 1 + order_id as u32 % 3,
+            unit_price_cents: 1299,
+        }],
+        currency: Currency::Eur,
+        note: None,
+    }
+}
+
+fn cancellation(order_id: u64) -> OrderCancelled {
+    OrderCancelled {
+        order_id,
+        cancelled_by: Party { name: "Ada".to_owned(), email: None },
+        reason: OrderCancelledReason::CustomerRequest,
+        comment: None,
+    }
+}
+
+/// Publishes this many orders and cancels every fifth one. Returns the ids of the messages.
+async fn publish(kafka: &Kafka, count: u64) -> Result<Vec<String>, babelqueue::PublishError> {
+    let publisher = orders::Publisher::new(kafka);
+    let mut ids = Vec::new();
+    for order_id in 1..=count {
+        ids.push(publisher.order_created(&order(order_id)).await?.to_string());
+        if order_id % 5 == 0 {
+            // An order and its cancellation have one key, so they are handled in this order.
+            ids.push(publisher.order_cancelled(&cancellation(order_id)).await?.to_string());
+        }
+    }
+    Ok(ids)
+}
+
+async fn run(count: u64) -> Result<(), Box<dyn Error>> {
+    let start = Instant::now();
+    let (kafka, _broker) = connection::open("orders").await?;
+    let ids = tokio::select! {
+        ids = publish(&kafka, count) => ids?,
+        () = shutdown_signal() => {
+            println!("stopped while publishing");
+            return Ok(());
+        }
+    };
+    println!("published  {} messages in {:.1?}", ids.len(), start.elapsed());
+
+    let published = ids.len();
+    let warehouse = std::sync::Arc::new(Warehouse::awaiting(ids));
+    let consumer = kafka.consumer("orders-example").serve(orders::routes(std::sync::Arc::clone(&warehouse)));
+    let done = async {
+        tokio::select! {
+            () = warehouse.all_handled.notified() => {}
+            () = shutdown_signal() => println!("stopping"),
+        }
+    };
+    let summary = consumer.run_until(done).await?;
+    kafka.close(Duration::from_secs(5)).await;
+
+    println!(
+        "summary    {published} published, {} handled: {} created, {} cancelled, in {:.1?}",
+        summary.handled,
+        warehouse.created.load(Ordering::Relaxed),
+        warehouse.cancelled.load(Ordering::Relaxed),
+        start.elapsed(),
+    );
+    Ok(())
+}
+
+#[tokio::main]
+async fn main() -> Result<(), Box<dyn Error>> {
+    let count = match std::env::args().nth(1) {
+        Some(count) => count.parse().map_err(|_| format!("`{count}` is not a number of orders"))?,
+        None => 20,
+    };
+    run(count).await
+}

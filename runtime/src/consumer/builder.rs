@@ -11,6 +11,7 @@ use crate::{client::Kafka, event::Event, router::Routes, settle::UnknownUrn};
 pub struct ConsumerBuilder {
     pub(super) kafka: Kafka,
     pub(super) group: String,
+    pub(super) topics: Option<Vec<String>>,
     pub(super) unknown_urn: UnknownUrn,
     pub(super) commit_interval: Duration,
     pub(super) shutdown_timeout: Duration,
@@ -20,9 +21,11 @@ pub struct ConsumerBuilder {
 /// What the user is told through; each call happens on the thread of the consumer and should be short.
 #[derive(Clone, Default)]
 pub(super) struct Hooks {
-    error: Option<Arc<dyn Fn(&RecordError) + Send + Sync>>,
-    event: Option<Arc<dyn Fn(&Event) + Send + Sync>>,
+    error: Option<Hook<RecordError>>,
+    event: Option<Hook<Event>>,
 }
+
+type Hook<T> = Arc<dyn Fn(&T) + Send + Sync>;
 
 impl Hooks {
     pub(super) fn error(&self, error: &RecordError) {
@@ -44,6 +47,7 @@ impl Kafka {
         ConsumerBuilder {
             kafka: self.clone(),
             group: group.into(),
+            topics: None,
             unknown_urn: UnknownUrn::default(),
             commit_interval: Duration::from_secs(1),
             shutdown_timeout: Duration::from_secs(30),
@@ -53,6 +57,12 @@ impl Kafka {
 }
 
 impl ConsumerBuilder {
+    /// Reads these topics in place of the jobs' own, such as those of a region or of a test environment.
+    pub fn topics(mut self, topics: impl IntoIterator<Item = impl Into<String>>) -> Self {
+        self.topics = Some(topics.into_iter().map(Into::into).collect());
+        self
+    }
+
     /// What to do with a record whose URN has no handler; by default the consumer stops.
     pub fn unknown_urn(mut self, strategy: UnknownUrn) -> Self {
         self.unknown_urn = strategy;
@@ -84,7 +94,7 @@ impl ConsumerBuilder {
         self
     }
 
-    /// The consumer of these routes, on the topics of their jobs.
+    /// The consumer of these routes, on the topics of their jobs unless others were named.
     pub fn serve(self, routes: Routes) -> Consumer {
         Consumer::new(self, routes)
     }
@@ -95,6 +105,7 @@ impl fmt::Debug for ConsumerBuilder {
         f.debug_struct("ConsumerBuilder")
             .field("kafka", &self.kafka)
             .field("group", &self.group)
+            .field("topics", &self.topics)
             .field("unknown_urn", &self.unknown_urn)
             .field("commit_interval", &self.commit_interval)
             .field("shutdown_timeout", &self.shutdown_timeout)

@@ -12,6 +12,7 @@ use std::{
     collections::HashMap,
     fmt,
     future::{Future, pending},
+    panic::resume_unwind,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -29,6 +30,7 @@ use self::{
 use crate::{
     config::ConfigError,
     error::KafkaError,
+    event::Event,
     kafka::{Assigned, Progress, Source, SourceEvent, SourceSettings},
     record::TopicPartition,
     router::Routes,
@@ -92,13 +94,16 @@ impl Consumer {
     /// The settings are not usable, a record was not handled and may not be passed over, or the broker refused the
     /// account. What was finished until then is committed.
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<Summary, ConsumerError> {
-        let topics: Vec<_> = self.routes.topics().into_iter().map(str::to_owned).collect();
+        let topics = match &self.settings.topics {
+            Some(topics) => topics.clone(),
+            None => self.routes.topics().into_iter().map(str::to_owned).collect(),
+        };
         if topics.is_empty() {
-            return Err(ConfigError::Setting { name: "routes", reason: "has no handler" }.into());
+            return Err(ConfigError::Setting { name: "topics", reason: "name no topic to read" }.into());
         }
         let source = Source::start(
             self.settings.kafka.config(),
-            SourceSettings {
+            &SourceSettings {
                 group: self.settings.group.clone(),
                 topics,
                 commit_interval: self.settings.commit_interval,
@@ -152,8 +157,10 @@ impl Running<'_> {
                 },
                 Some(ended) = self.workers.join_next() => match ended {
                     Ok(Some(record)) => return Cause::Record(record),
-                    // A worker catches the panics of handlers; it ends without a record when its assignment does.
-                    Ok(None) | Err(_) => {}
+                    // Its assignment has ended.
+                    Ok(None) => {}
+                    // A worker catches the panics of handlers, so this one is of a hook.
+                    Err(error) => if let Ok(panic) = error.try_into_panic() { resume_unwind(panic) },
                 },
             }
         }
@@ -178,9 +185,9 @@ impl Running<'_> {
         );
     }
 
-    fn report(&mut self, event: &crate::Event) {
+    fn report(&mut self, event: &Event) {
         match event {
-            crate::Event::Assigned { .. } | crate::Event::Revoked { .. } => tracing::info!("{event}"),
+            Event::Assigned { .. } | Event::Revoked { .. } => tracing::info!("{event}"),
             _ => tracing::warn!("{event}"),
         }
         self.settings.hooks.event(event);

@@ -22,7 +22,7 @@ fn finite<E: ser::Error>(value: f64) -> Result<(), E> {
     if value.is_finite() { Ok(()) } else { Err(E::custom(format_args!("{value} is not a JSON number"))) }
 }
 
-/// How serde_json names the one field of a struct that stands for JSON text: of a `RawValue`, or of a `Number` of
+/// How `serde_json` names the one field of a struct that stands for JSON text: of a `RawValue`, or of a `Number` of
 /// arbitrary precision.
 const JSON_TEXT: &str = "$serde_json::private::";
 

@@ -32,7 +32,7 @@ pub fn with_attempts(body: &[u8], attempts: i64) -> Result<Vec<u8>, Poison> {
 ///
 /// The body is no JSON object.
 pub fn with_dead_letter(body: &[u8], attempts: i64, block: &DeadLetter<'_>) -> Result<Vec<u8>, Poison> {
-    rewrite(body, attempts, Some(&block.to_json()))
+    rewrite(body, attempts, Some(block))
 }
 
 struct Member {
@@ -57,7 +57,7 @@ struct Edit {
     text: String,
 }
 
-fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<&str>) -> Result<Vec<u8>, Poison> {
+fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<&DeadLetter<'_>>) -> Result<Vec<u8>, Poison> {
     let text = std::str::from_utf8(body).map_err(|error| Poison::NotUtf8 { offset: error.valid_up_to() })?;
     let mut edits = Vec::new();
     let (mut members, mut job, mut urn) = (Vec::new(), None, None);
@@ -81,7 +81,7 @@ fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<&str>) -> Result<Vec<
     let mut added = Vec::new();
     set(&members, Name::Attempts, "attempts", &attempts.to_string(), &mut edits, &mut added);
     if let Some(block) = dead_letter {
-        set(&members, Name::DeadLetter, "dead_letter", block, &mut edits, &mut added);
+        set(&members, Name::DeadLetter, "dead_letter", &block.to_json(), &mut edits, &mut added);
     }
     let end = remove(&members, &mut edits);
     append(&added, end.unwrap_or(object.start + 1), end.is_none(), &mut edits);

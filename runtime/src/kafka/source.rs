@@ -75,7 +75,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// Makes the client, subscribes and starts to poll.
-    pub(crate) fn start(config: &Config, settings: SourceSettings) -> Result<Self, ConfigError> {
+    pub(crate) fn start(config: &Config, settings: &SourceSettings) -> Result<Self, ConfigError> {
         let (commands, queue) = channel();
         let (send, events) = unbounded_channel();
         let failed = |reason: String| ConfigError::Client { reason };

@@ -7,6 +7,8 @@ mod urns;
 
 use std::{borrow::Cow, sync::Arc};
 
+#[cfg(feature = "schemars")]
+pub use schemars;
 pub use serde;
 
 pub use self::{

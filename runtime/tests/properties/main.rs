@@ -77,7 +77,7 @@ fn spelled(body: &[u8], name: &str) -> Option<String> {
     members.into_iter().rev().find(|(spelled, _)| oracle::name(spelled) == name).map(|(_, value)| value)
 }
 
-/// The last member of this name; `None` also when serde_json cannot hold it.
+/// The last member of this name; `None` also when `serde_json` cannot hold it.
 fn last(body: &[u8], name: &str) -> Option<Value> {
     serde_json::from_str(&spelled(body, name)?).ok()
 }

@@ -1,4 +1,4 @@
-//! What serde_json says of a body: a second opinion, of other authors.
+//! What `serde_json` says of a body: a second opinion, of other authors.
 
 use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;

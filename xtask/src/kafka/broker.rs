@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use nix::sys::signal::Signal;
+use rustix::process::Signal;
 
 use super::config::{self, Ports};
 use super::state::{self, State};
@@ -155,7 +155,7 @@ pub(super) fn end(state: &State) -> Result<()> {
 
 /// Asks, waits, then kills.
 fn end_process(pid: i32, mut ended: impl FnMut() -> Result<bool>) -> Result<()> {
-    for (signal, patience) in [(Signal::SIGTERM, STOP_DEADLINE), (Signal::SIGKILL, KILL_DEADLINE)] {
+    for (signal, patience) in [(Signal::TERM, STOP_DEADLINE), (Signal::KILL, KILL_DEADLINE)] {
         let deadline = Instant::now() + patience;
         process::signal(pid, signal);
         while Instant::now() < deadline {

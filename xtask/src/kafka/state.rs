@@ -7,10 +7,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use nix::errno::Errno;
-use nix::fcntl::{Flock, FlockArg};
-use nix::sys::signal::kill;
-use nix::unistd::Pid;
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+use rustix::process::{Pid, test_kill_process};
 
 use super::config;
 use crate::process;
@@ -86,7 +85,7 @@ fn is_broker(pid: i32, folder: &Path) -> bool {
 /// Whether the process has not ended. One that ended but was not collected by its parent has; one
 /// that is still giving back its memory and ports has not.
 pub(super) fn alive(pid: i32) -> bool {
-    let exists = kill(Pid::from_raw(pid), None).is_ok();
+    let exists = Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     exists && !is_zombie(&stat)
 }
@@ -101,20 +100,21 @@ fn is_zombie(stat: &str) -> bool {
     fields.get(STATE) == Some(&"Z") && matches!(fields.get(THREADS), Some(&("0" | "1")))
 }
 
-/// Waits until no other task of this checkout starts or stops the broker.
+/// Waits until no other task of this checkout starts or stops the broker. The turn ends when the
+/// returned file is closed.
 ///
 /// # Errors
 /// On Ctrl-C, or when the other task does not finish.
-pub(super) fn take_turn(folder: &Path) -> Result<Flock<File>> {
+pub(super) fn take_turn(folder: &Path) -> Result<File> {
     fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let mut lock = File::create(folder.join("lock")).context("cannot make the broker's lock file")?;
+    let lock = File::create(folder.join("lock")).context("cannot make the broker's lock file")?;
     let deadline = Instant::now() + TURN_DEADLINE;
     loop {
-        match Flock::lock(lock, FlockArg::LockExclusiveNonblock) {
-            Ok(turn) => return Ok(turn),
-            Err((file, Errno::EWOULDBLOCK)) if Instant::now() < deadline => lock = file,
-            Err((_, Errno::EWOULDBLOCK)) => bail!("another task is starting the broker for too long"),
-            Err((_, error)) => return Err(error).context("cannot lock the broker's lock file"),
+        match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
+            Ok(()) => return Ok(lock),
+            Err(Errno::WOULDBLOCK) if Instant::now() < deadline => {}
+            Err(Errno::WOULDBLOCK) => bail!("another task is starting the broker for too long"),
+            Err(error) => return Err(error).context("cannot lock the broker's lock file"),
         }
         process::check_interrupted()?;
         thread::sleep(Duration::from_millis(100));

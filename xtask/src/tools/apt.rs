@@ -17,7 +17,7 @@ static UPDATED: Once = Once::new();
 /// Also if the installation fails.
 pub(super) fn install(what: &str, packages: &[&str]) -> Result<()> {
     let names = packages.join(" ");
-    if !nix::unistd::geteuid().is_root() || on_path("apt-get").is_none() {
+    if !rustix::process::geteuid().is_root() || on_path("apt-get").is_none() {
         bail!("{}", advice(what, &names, on_path("apt-get").is_some()));
     }
     eprintln!("{what} is missing: installing {names}");

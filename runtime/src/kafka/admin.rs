@@ -1,0 +1,28 @@
+//! Creates topics.
+
+use std::time::Duration;
+
+use rdkafka::{
+    admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
+    client::DefaultClientContext,
+    error::RDKafkaErrorCode as Code,
+};
+
+use super::{errors, settings};
+use crate::{config::Config, error::KafkaError};
+
+/// The broker's own default.
+const DEFAULT: i32 = -1;
+
+/// Creates a topic with the broker's default settings; `false` when it exists.
+pub(crate) async fn create_topic(config: &Config, topic: &str, partitions: i32) -> Result<bool, KafkaError> {
+    let admin: AdminClient<DefaultClientContext> = settings::common(config).create()?;
+    let topic = NewTopic::new(topic, partitions, TopicReplication::Fixed(DEFAULT));
+    let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(10)));
+    match admin.create_topics([&topic], &options).await?.pop() {
+        Some(Ok(_)) => Ok(true),
+        Some(Err((_, Code::TopicAlreadyExists))) => Ok(false),
+        Some(Err((topic, code))) => Err(errors::from_code(code).with_context(&format!("topic `{topic}`"))),
+        None => Err(errors::from_code(Code::Unknown)),
+    }
+}

@@ -1,0 +1,52 @@
+//! Against a real Apache Kafka broker and the real SDK for Python. Run by `cargo xtask test live`, which starts both.
+
+mod consuming;
+mod crash;
+mod interop;
+mod jobs;
+mod publishing;
+mod security;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+/// What a test gets: it ends well, or says what is wrong.
+type Check = Result<(), Box<dyn std::error::Error>>;
+
+/// Each test by the name of its function.
+macro_rules! trials {
+    ($($module:ident::$name:ident),* $(,)?) => {
+        vec![$(Trial::test(concat!(stringify!($module), "::", stringify!($name)), || {
+            jobs::runtime().block_on($module::$name()).map_err(|error| Failed::from(error.to_string()))
+        })),*]
+    };
+}
+
+fn main() -> ExitCode {
+    let arguments: Vec<_> = std::env::args().collect();
+    if let Some((crash::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
+        return crash::worker(settings);
+    }
+    if std::env::var("BABELQUEUE_BROKERS").is_err() {
+        eprintln!("the live suite needs a real broker: run `cargo xtask test live`, which starts one");
+        return ExitCode::FAILURE;
+    }
+    let trials = trials![
+        publishing::a_record_reads_back_as_the_contract_says,
+        publishing::an_unknown_topic_is_an_error_within_the_delivery_timeout,
+        publishing::a_record_too_large_for_its_topic_fails_alone,
+        publishing::a_back_dated_record_is_gone_before_it_is_read,
+        consuming::a_topic_created_later_is_read_when_it_appears_and_does_not_hold_the_others,
+        consuming::offset_gaps_of_transactions_do_not_hold_the_commit,
+        consuming::members_that_join_and_leave_lose_nothing,
+        consuming::a_partition_paused_when_it_was_lost_is_read_when_it_comes_back,
+        consuming::a_record_restarts_exactly_once_after_a_clean_stop,
+        crash::killed_at_random_moments_nothing_is_lost,
+        interop::python_publishes_and_our_handler_gets_it,
+        interop::we_publish_and_the_python_handler_gets_it,
+        security::wrong_credentials_end_the_consumer_with_a_typed_error,
+        security::wrong_credentials_fail_a_publish_with_a_typed_error,
+    ];
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}
