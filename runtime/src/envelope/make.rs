@@ -257,4 +257,14 @@ mod tests {
         assert_eq!(refused(make("urn:x", "q").member("data", &1)), "/data");
         assert_eq!(refused(make("urn:x", "q").meta("ratio", &f64::INFINITY)), "/meta/ratio");
     }
+
+    #[test]
+    fn a_float_of_a_payload_comes_back_exactly() {
+        for ratio in [3.858592747908237e142, 0.1, f64::MIN_POSITIVE, f64::MAX] {
+            let made = make("urn:x", "q").encode(&json!({"ratio": ratio})).unwrap();
+            let crate::envelope::Verdict::Ok(envelope) = crate::envelope::decode(&made.body) else { panic!() };
+            let data: std::collections::HashMap<String, f64> = serde_json::from_str(envelope.data().unwrap()).unwrap();
+            assert_eq!(data["ratio"].to_bits(), ratio.to_bits());
+        }
+    }
 }
