@@ -19,7 +19,7 @@ impl Kafka {
     ///
     /// # Errors
     ///
-    /// No broker answers within 60 s, or it refuses.
+    /// No broker answers within 15 s, or it refuses.
     pub async fn create_topic_if_missing(&self, topic: &str, partitions: i32) -> Result<bool, KafkaError> {
         kafka::create_topic(self.config(), topic, partitions).await
     }

@@ -5,9 +5,11 @@
 mod connection;
 
 use std::{
+    collections::HashSet,
     error::Error,
+    pin::{Pin, pin},
     sync::{
-        Mutex, PoisonError,
+        Arc, Mutex, PoisonError,
         atomic::{AtomicU64, Ordering},
     },
     time::{Duration, Instant},
@@ -24,7 +26,7 @@ struct Warehouse {
     created: AtomicU64,
     cancelled: AtomicU64,
     /// Messages of this run that are still to come.
-    awaited: Mutex<std::collections::HashSet<String>>,
+    awaited: Mutex<HashSet<String>>,
     all_handled: Notify,
 }
 
@@ -113,25 +115,26 @@ async fn publish(kafka: &Kafka, count: u64) -> Result<Vec<String>, babelqueue::P
     Ok(ids)
 }
 
-async fn run(count: u64) -> Result<(), Box<dyn Error>> {
+/// Publishes, handles what was published, and ends; or ends early when `stop` is ready.
+async fn run(count: u64, mut stop: Pin<&mut impl Future<Output = ()>>) -> Result<(), Box<dyn Error>> {
     let start = Instant::now();
-    let (kafka, _broker) = connection::open("orders").await?;
+    let (kafka, _broker) = tokio::select! {
+        opened = connection::open("orders") => opened?,
+        () = &mut stop => return Ok(println!("stopped while connecting")),
+    };
     let ids = tokio::select! {
         ids = publish(&kafka, count) => ids?,
-        () = shutdown_signal() => {
-            println!("stopped while publishing");
-            return Ok(());
-        }
+        () = &mut stop => return Ok(println!("stopped while publishing")),
     };
-    println!("published  {} messages in {:.1?}", ids.len(), start.elapsed());
-
     let published = ids.len();
-    let warehouse = std::sync::Arc::new(Warehouse::awaiting(ids));
-    let consumer = kafka.consumer("orders-example").serve(orders::routes(std::sync::Arc::clone(&warehouse)));
+    println!("published  {published} messages in {:.1?}", start.elapsed());
+
+    let warehouse = Arc::new(Warehouse::awaiting(ids));
+    let consumer = kafka.consumer("orders-example").serve(orders::routes(Arc::clone(&warehouse)));
     let done = async {
         tokio::select! {
             () = warehouse.all_handled.notified() => {}
-            () = shutdown_signal() => println!("stopping"),
+            () = &mut stop => println!("stopping"),
         }
     };
     let summary = consumer.run_until(done).await?;
@@ -153,5 +156,5 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(count) => count.parse().map_err(|_| format!("`{count}` is not a number of orders"))?,
         None => 20,
     };
-    run(count).await
+    run(count, pin!(shutdown_signal())).await
 }

@@ -11,6 +11,8 @@ use rdkafka::{
 use super::{errors, settings};
 use crate::{config::Config, error::KafkaError};
 
+/// How long a broker may take to answer, and to create.
+const TIMEOUT: Duration = Duration::from_secs(15);
 /// The broker's own default.
 const DEFAULT: i32 = -1;
 
@@ -18,7 +20,7 @@ const DEFAULT: i32 = -1;
 pub(crate) async fn create_topic(config: &Config, topic: &str, partitions: i32) -> Result<bool, KafkaError> {
     let admin: AdminClient<DefaultClientContext> = settings::common(config).create()?;
     let topic = NewTopic::new(topic, partitions, TopicReplication::Fixed(DEFAULT));
-    let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(10)));
+    let options = AdminOptions::new().operation_timeout(Some(TIMEOUT)).request_timeout(Some(TIMEOUT));
     match admin.create_topics([&topic], &options).await?.pop() {
         Some(Ok(_)) => Ok(true),
         Some(Err((_, Code::TopicAlreadyExists))) => Ok(false),

@@ -1,16 +1,16 @@
-//! A consuming process that is killed with SIGKILL at random moments. Its handler writes a ledger, a line a record, with
-//! one write each, so that what it handled is known whatever happens to the process.
+//! A consuming process that is killed with SIGKILL at random moments, or suspended. Its handler writes a ledger, a line a
+//! record, with one write each, so that what it handled is known whatever happens to the process.
 
 use std::{
     collections::{BTreeMap, HashMap},
     fs::File,
-    io::Write as _,
+    io::{BufRead as _, BufReader, Write as _},
     path::Path,
-    process::{Child, Command, ExitCode},
+    process::{Child, Command, ExitCode, Stdio},
     time::{Duration, Instant},
 };
 
-use babelqueue::{Delivery, HandlerError, Kafka, routes};
+use babelqueue::{Delivery, Event, HandlerError, Kafka, routes};
 
 use crate::{
     Check,
@@ -48,11 +48,13 @@ fn consume(brokers: &str, topic: &str, group: &str, ledger: &Path) -> Check {
         .brokers(brokers)
         // The member that follows a killed one gets its partitions at once instead of a session timeout later.
         .consumer_property("group.instance.id", "worker")
+        .consumer_property("session.timeout.ms", "6000")
         .build()?;
     let consumer = kafka
         .consumer(group)
         .topics([topic])
         .commit_interval(Duration::from_millis(20))
+        .on_event(|event| println!("{event}"))
         .serve(routes![ledger; Numbered => note]);
     runtime().block_on(consumer.run())?;
     Ok(())
@@ -88,7 +90,50 @@ pub(crate) async fn killed_at_random_moments_nothing_is_lost() -> Check {
 
 fn start(topic: &str, group: &str, ledger: &Path) -> std::io::Result<Child> {
     let brokers = brokers();
-    Command::new(std::env::current_exe()?).args([WORKER, &brokers, topic, group]).arg(ledger).spawn()
+    let mut command = Command::new(std::env::current_exe()?);
+    command.args([WORKER, &brokers, topic, group]).arg(ledger).stdout(Stdio::piped()).spawn()
+}
+
+pub(crate) async fn a_suspended_member_hears_that_its_partitions_were_lost() -> Check {
+    let (topic, group) = (unique("suspended"), unique("group"));
+    create_topic(&topic, 1, &[]).await?;
+    let folder = tempfile::tempdir()?;
+    let mut child = start(&topic, &group, &folder.path().join("ledger"))?;
+    let mut events = BufReader::new(child.stdout.take().ok_or("no standard output")?).lines();
+    let mut wait_for = |what: &str| {
+        events.by_ref().map_while(Result::ok).find(|line| line.contains(what)).ok_or_else(|| format!("no `{what}`"))
+    };
+    wait_for("assigned: live-")?;
+
+    signal(&child, "-STOP")?;
+    // Another member gets the partition once the broker has missed the suspended one for a session timeout.
+    let (sender, mut assigned) = tokio::sync::mpsc::unbounded_channel();
+    async fn ignore(_: Numbered, _: &Delivery) -> Result<(), HandlerError> {
+        Ok(())
+    }
+    let other = kafka()?
+        .consumer(&group)
+        .topics([&topic])
+        .on_event(move |event| {
+            if matches!(event, Event::Assigned { partitions } if !partitions.is_empty()) {
+                let _ = sender.send(());
+            }
+        })
+        .serve(routes![Numbered => ignore]);
+    let taken = async { drop(tokio::time::timeout(Duration::from_secs(60), assigned.recv()).await) };
+    other.run_until(taken).await?;
+
+    signal(&child, "-CONT")?;
+    let heard = wait_for("lost: live-");
+    child.kill()?;
+    child.wait()?;
+    println!("{}", heard?);
+    Ok(())
+}
+
+fn signal(child: &Child, signal: &str) -> Check {
+    let sent = Command::new("kill").args([signal, &child.id().to_string()]).status()?;
+    if sent.success() { Ok(()) } else { Err(format!("kill {signal}: {sent}").into()) }
 }
 
 /// Polls the ledger or the broker: neither tells when it changes.

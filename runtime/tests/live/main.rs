@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         consuming::members_that_join_and_leave_lose_nothing,
         consuming::a_partition_paused_when_it_was_lost_is_read_when_it_comes_back,
         consuming::a_record_restarts_exactly_once_after_a_clean_stop,
+        crash::a_suspended_member_hears_that_its_partitions_were_lost,
         crash::killed_at_random_moments_nothing_is_lost,
         interop::python_publishes_and_our_handler_gets_it,
         interop::we_publish_and_the_python_handler_gets_it,
