@@ -119,7 +119,7 @@ fn write(name: &str, package: &Package) -> Result<PathBuf> {
         fs::create_dir_all(file.parent().unwrap_or(&folder))?;
         fs::write(&file, content).with_context(|| format!("cannot write {}", file.display()))?;
     }
-    // The versions that were tested; with the one target folder below, both packages share their dependencies.
+    // The same versions, and below the same target folder, as the workspace: librdkafka is not compiled again.
     fs::copy(paths::root().join("Cargo.lock"), folder.join("Cargo.lock")).context("cannot copy Cargo.lock")?;
     Ok(folder)
 }
