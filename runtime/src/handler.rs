@@ -5,7 +5,7 @@ use std::{error::Error, fmt, future::Future, sync::Arc};
 use crate::{
     client::Kafka,
     envelope::Envelope,
-    headers,
+    headers::{self, Projection},
     job::Job,
     publisher::Message,
     record::{Batch, Headers, Record, TopicPartition},
@@ -197,7 +197,7 @@ impl fmt::Debug for HandlerError {
 pub struct Delivery {
     kafka: Kafka,
     partition: TopicPartition,
-    pub(crate) batch: Arc<Batch>,
+    batch: Arc<Batch>,
     pub(crate) index: usize,
     pub(crate) attempts: i64,
     /// From the body, for a producer that sets no `bq-` headers.
@@ -212,14 +212,10 @@ impl Delivery {
     }
 
     /// Keeps the ids that the body alone carries.
-    pub(crate) fn keep_ids_of(&mut self, envelope: &Envelope<'_>) {
-        let headers = self.headers();
-        let body_trace_id = headers.get_str(headers::TRACE_ID).is_none().then(|| envelope.trace_id());
-        let body_message_id = headers.get_str(headers::MESSAGE_ID).is_none().then(|| envelope.message_id());
-        let (body_trace_id, body_message_id) =
-            (body_trace_id.flatten().map(str::to_owned), body_message_id.flatten().map(str::to_owned));
-        self.body_trace_id = body_trace_id;
-        self.body_message_id = body_message_id;
+    pub(crate) fn keep_ids_of(&mut self, envelope: &Envelope<'_>, headers: &Projection<'_>) {
+        let missing = |there: bool, id: Option<&str>| if there { None } else { id.map(str::to_owned) };
+        self.body_trace_id = missing(headers.trace_id, envelope.trace_id());
+        self.body_message_id = missing(headers.message_id, envelope.message_id());
     }
 
     pub(crate) fn record(&self) -> Option<Record<'_>> {

@@ -122,7 +122,7 @@ pub struct Message<'a, J> {
     job: &'a J,
     draft: Draft<'a>,
     key: Key<'a>,
-    headers: Vec<(&'a str, Option<Cow<'a, [u8]>>)>,
+    headers: Vec<(&'a str, &'a [u8])>,
 }
 
 enum Key<'a> {
@@ -156,7 +156,7 @@ impl<'a, J: Job> Message<'a, J> {
 
     /// Adds a header beside the `bq-` ones. Headers may repeat.
     pub fn header(mut self, name: &'a str, value: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
-        self.headers.push((name, Some(Cow::Borrowed(value.as_ref()))));
+        self.headers.push((name, value.as_ref()));
         self
     }
 
@@ -200,13 +200,13 @@ impl<'a, J: Job> Message<'a, J> {
             Some(encoded.created_at),
         );
         for (name, value) in repeated.headers() {
-            record = record.header(name, Some(value.as_bytes()));
+            record.push_header(name.as_bytes(), Some(value.as_bytes()));
         }
         for (name, value) in self.headers {
             if name.starts_with(headers::PREFIX) || name.contains('\0') {
                 return Err(PublishError::Header { name: name.to_owned() });
             }
-            record = record.header(name, value.as_deref());
+            record.push_header(name.as_bytes(), Some(value));
         }
         Ok((record, encoded.id))
     }

@@ -70,27 +70,26 @@ impl Worker {
     pub(super) async fn run(mut self, turn: Turn) -> Option<RecordError> {
         let _turn = turn.lock().await;
         while let Some(batch) = self.batches.recv().await {
-            let mut delivery = Delivery::new(self.kafka.clone(), self.partition.clone(), Arc::new(batch));
-            while let Some(offset) = delivery.record().map(|record| record.offset) {
+            let batch = Arc::new(batch);
+            let mut delivery = Delivery::new(self.kafka.clone(), self.partition.clone(), Arc::clone(&batch));
+            while let Some(record) = batch.get(delivery.index) {
                 if self.progress.is_stopped() {
                     return None;
                 }
-                self.progress.start(offset);
-                let outcome = self.process(&mut delivery).await;
-                if let Some(stopped) = self.settle(&delivery, offset, &outcome) {
+                self.progress.start(record.offset);
+                let outcome = self.process(&record, &mut delivery).await;
+                if let Some(stopped) = self.settle(&delivery, record.offset, &outcome) {
                     return Some(stopped);
                 }
                 delivery.index += 1;
             }
-            self.progress.release(delivery.batch.size());
+            self.progress.release(batch.size());
         }
         None
     }
 
-    async fn process(&self, delivery: &mut Delivery) -> Outcome {
-        let batch = Arc::clone(&delivery.batch);
-        let Some(record) = batch.get(delivery.index) else { return Outcome::NoIdentity };
-        match self.open(&record, delivery) {
+    async fn process(&self, record: &Record<'_>, delivery: &mut Delivery) -> Outcome {
+        match self.open(record, delivery) {
             Ok((route, data)) => self.handle(route, data, delivery).await,
             Err(outcome) => outcome,
         }
@@ -119,7 +118,7 @@ impl Worker {
             tracing::warn!(at = %self.partition, offset = record.offset, urn = route.urn(), "{warning}");
         }
         delivery.attempts = projection.attempts.unwrap_or_else(|| envelope.attempts());
-        delivery.keep_ids_of(&envelope);
+        delivery.keep_ids_of(&envelope, &projection);
         // An absent payload is an empty one.
         Ok((route, envelope.data().unwrap_or("{}")))
     }

@@ -4,6 +4,8 @@ use std::fmt::Display;
 
 use serde::{Serialize, ser};
 
+use super::scan::Scanner;
+
 /// Passes everything on to the wrapped serializer, and refuses floats that are not finite.
 pub(super) struct Finite<S>(pub(super) S);
 
@@ -18,6 +20,17 @@ impl<T: Serialize + ?Sized> Serialize for Inner<'_, T> {
 
 fn finite<E: ser::Error>(value: f64) -> Result<(), E> {
     if value.is_finite() { Ok(()) } else { Err(E::custom(format_args!("{value} is not a JSON number"))) }
+}
+
+/// How `serde_json` names the one field of a struct that stands for JSON text: of a `RawValue`, or of a `Number` of
+/// arbitrary precision.
+const JSON_TEXT: &str = "$serde_json::private::";
+
+/// The numbers in JSON text are finite doubles too, or `data` would not decode.
+fn finite_text<E: ser::Error>(text: &(impl Serialize + ?Sized)) -> Result<(), E> {
+    let text = serde_json::to_value(text).map_err(E::custom)?;
+    Scanner::new(text.as_str().unwrap_or_default()).finite_value().map_err(E::custom)?;
+    Ok(())
 }
 
 macro_rules! forward {
@@ -169,6 +182,9 @@ macro_rules! forward_fields {
             type Error = S::Error;
 
             fn serialize_field<T: Serialize + ?Sized>(&mut self, key: &'static str, v: &T) -> Result<(), S::Error> {
+                if key.starts_with(JSON_TEXT) {
+                    finite_text(v)?;
+                }
                 self.0.serialize_field(key, &Inner(v))
             }
 
@@ -261,6 +277,14 @@ mod tests {
         assert!(json(&BTreeMap::from([("k", (1, f64::NAN))])).is_err());
         for shape in [Shape::Newtype(f64::NAN), Shape::Tuple(f64::NAN, 0), Shape::Struct { x: f64::NAN }] {
             assert!(json(&shape).is_err());
+        }
+    }
+
+    #[test]
+    fn a_number_in_raw_text_that_is_no_finite_double_is_refused() {
+        for (text, taken) in [("1.00", true), ("[1e308]", true), ("1e400", false), (r#"{"a":[-1e999]}"#, false)] {
+            let raw = RawValue::from_string(text.to_owned()).unwrap();
+            assert_eq!(json(&BTreeMap::from([("k", raw)])).is_ok(), taken, "{text}");
         }
     }
 }

@@ -19,3 +19,42 @@ pub(crate) use settings::check;
 pub use sink::OutgoingRecord;
 pub(crate) use sink::{SendError, Sink};
 pub(crate) use source::{Assigned, Source, SourceEvent, SourceSettings};
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::{mock::MockBroker, *};
+    use crate::config::Config;
+
+    #[tokio::test]
+    async fn a_header_name_that_is_not_utf8_travels_and_does_no_harm() {
+        let broker = MockBroker::start().unwrap();
+        broker.create_topic("orders", 1).unwrap();
+        let config = Config::new(broker.brokers());
+        let mut record = OutgoingRecord::new("orders".to_owned(), None, Some(b"{}".to_vec()), None);
+        record.push_header(b"\xff\xfe", Some(b"\x80"));
+        record.push_header(b"\xff\xfe", None);
+        record.push_header(b"", Some(b""));
+        let expected: Vec<(&[u8], Option<&[u8]>)> =
+            vec![(b"\xff\xfe", Some(b"\x80")), (b"\xff\xfe", None), (b"", Some(b""))];
+        assert_eq!(record.headers(), expected);
+        Sink::new(&config).unwrap().send(record.clone()).await.unwrap();
+
+        let settings = SourceSettings {
+            group: "workers".to_owned(),
+            topics: vec!["orders".to_owned()],
+            commit_interval: Duration::from_secs(1),
+        };
+        let mut source = Source::start(&config, &settings).unwrap();
+        let mut batches = loop {
+            if let SourceEvent::Assigned(mut assigned) = source.next().await.unwrap() {
+                break assigned.remove(0).batches;
+            }
+        };
+        let batch = batches.recv().await.unwrap();
+        let headers: Vec<_> = batch.get(0).unwrap().headers.iter().collect();
+        assert_eq!(headers, expected);
+        assert!(source.close(Instant::now() + Duration::from_secs(10)).await.is_some());
+    }
+}

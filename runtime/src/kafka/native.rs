@@ -3,29 +3,67 @@
 
 use std::{ffi::CStr, ptr};
 
-use rdkafka::{bindings, message::BorrowedMessage, types::RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR as OK};
+use rdkafka::{
+    bindings,
+    message::{BorrowedHeaders, BorrowedMessage, OwnedHeaders},
+    types::{RDKafkaHeaders, RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR as OK},
+};
 
 use crate::record::HeaderWriter;
 
 /// Copies the headers of a message. The safe interface panics on a name that is not UTF-8.
 pub(super) fn copy_headers(message: &BorrowedMessage<'_>, writer: &mut HeaderWriter<'_>) {
     let mut headers = ptr::null_mut();
-    // SAFETY: the message is alive while it is borrowed, and so are its headers, which it owns.
-    if unsafe { bindings::rd_kafka_message_headers(message.ptr(), &mut headers) } != OK {
-        return;
+    // SAFETY: the message is alive while it is borrowed.
+    if unsafe { bindings::rd_kafka_message_headers(message.ptr(), &mut headers) } == OK {
+        // SAFETY: the message owns its headers.
+        unsafe { each(headers, |name, value| writer.push(name, value)) };
     }
+}
+
+/// The headers of an outgoing record, in order.
+pub(super) fn headers(headers: &OwnedHeaders) -> Vec<(&[u8], Option<&[u8]>)> {
+    let mut all = Vec::new();
+    // SAFETY: the headers are alive while they are borrowed.
+    unsafe { each(native(headers), |name, value| all.push((name, value))) };
+    all
+}
+
+/// Adds a header to an outgoing record; the safe interface takes only names that are UTF-8.
+pub(super) fn push_header(headers: &mut OwnedHeaders, name: &[u8], value: Option<&[u8]>) {
+    let (bytes, len) = value.map_or((ptr::null(), 0), |value| (value.as_ptr(), value.len()));
+    // SAFETY: the headers are alive and borrowed mutably; name and value are copied. A slice is never longer than isize.
+    unsafe {
+        bindings::rd_kafka_header_add(
+            native(headers),
+            name.as_ptr().cast(),
+            name.len().cast_signed(),
+            bytes.cast(),
+            len.cast_signed(),
+        );
+    }
+}
+
+/// A reference to `BorrowedHeaders` is the client library's own pointer.
+fn native(headers: &OwnedHeaders) -> *mut RDKafkaHeaders {
+    ptr::from_ref::<BorrowedHeaders>(headers.as_borrowed()).cast_mut().cast()
+}
+
+/// # Safety
+///
+/// `headers` has to be alive as long as `'a`.
+unsafe fn each<'a>(headers: *mut RDKafkaHeaders, mut visit: impl FnMut(&'a [u8], Option<&'a [u8]>)) {
     for index in 0.. {
         let (mut name, mut value, mut size) = (ptr::null(), ptr::null(), 0);
-        // SAFETY: `headers` is alive (above); the three places are valid to be written.
+        // SAFETY: `headers` is alive (the caller's duty); the three places are valid to be written.
         if unsafe { bindings::rd_kafka_header_get_all(headers, index, &mut name, &mut value, &mut size) } != OK {
             return;
         }
         // SAFETY: on success `name` is a C string, and `value` is null or `size` bytes; both live as long as `headers`.
-        let (name, value) = unsafe {
+        unsafe {
             let value = (!value.is_null()).then(|| std::slice::from_raw_parts(value.cast::<u8>(), size));
-            (CStr::from_ptr(name).to_bytes(), value)
-        };
-        writer.push(name, value);
+            visit(CStr::from_ptr(name).to_bytes(), value);
+        }
     }
 }
 

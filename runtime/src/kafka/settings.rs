@@ -5,13 +5,15 @@ use rdkafka::{ClientConfig, error::KafkaError as ClientError};
 use crate::config::{Config, ConfigError, Scope};
 
 /// Tuned defaults of a consumer; a property of the same name replaces them.
-const CONSUMER: [(&str, &str); 4] = [
+const CONSUMER: [(&str, &str); 5] = [
     // A new group starts with the oldest record: a job that was published is handled.
     ("auto.offset.reset", "earliest"),
     // librdkafka waits this long after its local queue was full; its default of a second costs most of the throughput.
     ("fetch.queue.backoff.ms", "10"),
     // Enough to keep the handlers busy, at a quarter of the memory.
     ("queued.min.messages", "10000"),
+    // For all partitions together: with many of them, or large records, the line above would ask for far more.
+    ("queued.max.messages.kbytes", "16384"),
     // A topic that is created after the subscription is found within seconds instead of five minutes.
     ("topic.metadata.refresh.interval.ms", "5000"),
 ];

@@ -12,12 +12,12 @@ use std::{
 use rdkafka::{
     ClientConfig, ClientContext,
     error::{KafkaError as ClientError, RDKafkaErrorCode as Code},
-    message::{Header, Headers as _, Message as _, OwnedHeaders},
+    message::{Message as _, OwnedHeaders},
     producer::{BaseRecord, DeliveryResult, Producer as _, ProducerContext, PurgeConfig, ThreadedProducer},
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{errors, settings};
+use super::{errors, native, settings};
 use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
@@ -39,9 +39,8 @@ impl OutgoingRecord {
         Self { topic, key, value, headers: OwnedHeaders::new_with_capacity(8), timestamp }
     }
 
-    pub(crate) fn header(mut self, name: &str, value: Option<&[u8]>) -> Self {
-        self.headers = self.headers.insert(Header { key: name, value });
-        self
+    pub(crate) fn push_header(&mut self, name: &[u8], value: Option<&[u8]>) {
+        native::push_header(&mut self.headers, name, value);
     }
 
     /// The topic.
@@ -62,9 +61,10 @@ impl OutgoingRecord {
         self.value.as_deref()
     }
 
-    /// The headers, in order.
-    pub fn headers(&self) -> impl Iterator<Item = (&str, Option<&[u8]>)> {
-        self.headers.iter().map(|header| (header.key, header.value))
+    /// The headers, in order; names may repeat.
+    #[must_use]
+    pub fn headers(&self) -> Vec<(&[u8], Option<&[u8]>)> {
+        native::headers(&self.headers)
     }
 }
 

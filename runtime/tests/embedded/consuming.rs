@@ -9,7 +9,7 @@ use babelqueue::{
     ConsumerError, Delivery, Event, HandlerError, Publisher, Reason, RecordError, Routes, UnknownUrn, babel_job, routes,
 };
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc::unbounded_channel;
+use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::jobs::{Foreign, OrderCreated, broker, committed, seen};
 
@@ -220,8 +220,8 @@ async fn two_job_types_on_one_topic_each_find_their_handler() {
     let (sender, mut receiver) = unbounded_channel();
     let created = sender.clone();
     struct Both {
-        created: tokio::sync::mpsc::UnboundedSender<String>,
-        cancelled: tokio::sync::mpsc::UnboundedSender<String>,
+        created: UnboundedSender<String>,
+        cancelled: UnboundedSender<String>,
     }
     impl Both {
         async fn created(&self, job: OrderCreated, _: &Delivery) -> Result<(), HandlerError> {
@@ -302,7 +302,7 @@ async fn a_slow_partition_is_paused_and_the_others_go_on() {
     let gate = Arc::new(tokio::sync::Semaphore::new(0));
     struct Slow {
         gate: Arc<tokio::sync::Semaphore>,
-        seen: tokio::sync::mpsc::UnboundedSender<(i32, i64)>,
+        seen: UnboundedSender<(i32, i64)>,
     }
     impl Slow {
         async fn created(&self, job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
@@ -353,4 +353,87 @@ async fn joining_is_reported_with_the_partitions() {
     };
     consumer.run_until(signal).await.unwrap();
     assert!(matches!(events.recv().await, Some(Event::Revoked { .. })));
+}
+
+#[tokio::test]
+async fn a_handler_longer_than_the_poll_interval_keeps_its_member_in_the_group() {
+    async fn slow(left: &UnboundedSender<()>, _: OrderCreated, _: &Delivery) -> Result<(), HandlerError> {
+        // Time itself is what this is about: twice the interval in which the client has to be polled.
+        tokio::time::sleep(Duration::from_secs(5)).await;
+        Ok(left.send(())?)
+    }
+    let (broker, _) = broker(1);
+    let kafka = broker.builder().consumer_property("max.poll.interval.ms", "2500").build().unwrap();
+    Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
+    let (sender, mut events) = unbounded_channel();
+    let (done, mut handled) = unbounded_channel();
+    let consumer = kafka
+        .consumer("workers")
+        .on_event(move |event| {
+            let _ = sender.send(event.clone());
+        })
+        .serve(routes![done; OrderCreated => slow]);
+    let summary = consumer.run_until(async { assert!(handled.recv().await.is_some()) }).await.unwrap();
+    assert_eq!(summary.handled, 1);
+    assert_eq!(committed(&broker, "workers", 0), Some(1));
+    while let Some(event) = events.recv().await {
+        assert!(matches!(event, Event::Assigned { .. } | Event::Revoked { .. }), "{event}");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_commit_is_reported_and_done_again() {
+    let (broker, kafka) = broker(1);
+    Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
+    let (sender, mut events) = unbounded_channel();
+    let (routes, mut handled) = seen();
+    let consumer = kafka
+        .consumer("workers")
+        .commit_interval(Duration::from_millis(500))
+        .on_event(move |event| {
+            let _ = sender.send(event.clone());
+        })
+        .serve(routes);
+    let signal = async {
+        handled.recv().await.unwrap();
+        broker.down().unwrap();
+        while !matches!(events.recv().await.unwrap(), Event::CommitFailed { .. }) {}
+        broker.up().unwrap();
+        // What failed is committed by a later commit, or the record comes again and is committed then.
+        while committed(&broker, "workers", 0) != Some(1) {
+            tokio::task::yield_now().await;
+        }
+    };
+    let done = tokio::time::timeout(Duration::from_secs(60), consumer.run_until(signal)).await.expect("it goes on");
+    assert!(done.unwrap().handled >= 1);
+}
+
+#[tokio::test]
+async fn records_fetched_ahead_of_a_shutdown_are_delivered_again() {
+    let (_broker, kafka) = broker(1);
+    let publisher = Publisher::new(&kafka);
+    let orders: Vec<_> = (0..1000).map(OrderCreated::number).collect();
+    futures_util::future::join_all(orders.iter().map(|order| publisher.publish(order))).await;
+    let mut next = 0;
+    while next < 1000 {
+        let (routes, mut handled) = seen();
+        let consumer = kafka.consumer("workers").serve(routes);
+        let mut last = next;
+        let signal = async {
+            while let Some(seen) = handled.recv().await {
+                assert_eq!(seen.offset, last, "nothing skipped, nothing twice");
+                last += 1;
+                if last >= next + 300 || last == 1000 {
+                    return;
+                }
+            }
+        };
+        consumer.run_until(signal).await.unwrap();
+        // What was handled after the signal was committed too.
+        while let Some(seen) = handled.recv().await {
+            assert_eq!(seen.offset, last);
+            last += 1;
+        }
+        next = last;
+    }
 }

@@ -15,7 +15,7 @@ use rdkafka::{
     producer::{BaseProducer, BaseRecord, Producer as _},
 };
 use tokio::{
-    sync::{Notify, mpsc::unbounded_channel},
+    sync::{Notify, Semaphore, mpsc::unbounded_channel},
     task::JoinHandle,
 };
 
@@ -187,5 +187,59 @@ pub(crate) async fn members_that_join_and_leave_lose_nothing() -> Check {
     assert!(lost.is_empty(), "lost: {lost:?}");
     let handled = ledger.handled.load(Ordering::SeqCst);
     println!("{RECORDS} records, members joined and left {STEPS} times: 0 lost, {} handled again", handled - RECORDS);
+    Ok(())
+}
+
+pub(crate) async fn a_partition_paused_when_it_was_lost_is_read_when_it_comes_back() -> Check {
+    // More than may wait for a worker, so that the partition is paused while its handler waits.
+    const RECORDS: u64 = 12_000;
+    struct Gate {
+        open: Semaphore,
+        ledger: Arc<Ledger>,
+    }
+    impl Gate {
+        async fn handle(&self, job: Numbered, cx: &Delivery) -> Result<(), HandlerError> {
+            let _open = self.open.acquire().await?;
+            self.ledger.handle(job, cx).await
+        }
+    }
+    let (topic, group) = (unique("paused"), unique("group"));
+    create_topic(&topic, 1, &[]).await?;
+    let kafka = kafka()?;
+    publish_numbers(&kafka, &topic, 0..RECORDS).await?;
+    let ledger = Arc::new(Ledger::default());
+    let gate = Arc::new(Gate { open: Semaphore::new(0), ledger: Arc::clone(&ledger) });
+    let (sender, mut events) = unbounded_channel();
+    let member = |routes: Routes| {
+        let sender = sender.clone();
+        let consumer = kafka
+            .consumer(&group)
+            .topics([&topic])
+            .on_event(move |event| {
+                let _ = sender.send(event.clone());
+            })
+            .serve(routes);
+        Member { handle: consumer.handle(), running: tokio::spawn(consumer.run()) }
+    };
+    let first = member(routes![Arc::clone(&gate); Numbered => Gate::handle]);
+    // Members join until one of them has taken the partition from the first; then they leave, and it comes back.
+    let mut others = Vec::new();
+    while let Some(event) = events.recv().await {
+        match event {
+            Event::Revoked { partitions } if !partitions.is_empty() && !others.is_empty() => break,
+            Event::Assigned { partitions } if !partitions.is_empty() && others.is_empty() => {
+                others.push(member(routes![Arc::clone(&gate); Numbered => Gate::handle]));
+            }
+            _ => {}
+        }
+    }
+    for other in others {
+        other.handle.shutdown();
+        gate.open.add_permits(1);
+        other.running.await??;
+    }
+    gate.open.add_permits(1);
+    ledger.distinct(usize::try_from(RECORDS)?).await?;
+    first.leave().await?;
     Ok(())
 }

@@ -40,6 +40,7 @@ fn main() -> ExitCode {
         consuming::a_topic_created_later_is_read_when_it_appears_and_does_not_hold_the_others,
         consuming::offset_gaps_of_transactions_do_not_hold_the_commit,
         consuming::members_that_join_and_leave_lose_nothing,
+        consuming::a_partition_paused_when_it_was_lost_is_read_when_it_comes_back,
         consuming::a_record_restarts_exactly_once_after_a_clean_stop,
         crash::killed_at_random_moments_nothing_is_lost,
         interop::python_publishes_and_our_handler_gets_it,

@@ -1,0 +1,113 @@
+//! The raw client, as a careful user would write the same work by hand, with the settings that the SDK uses.
+
+use std::{ops::Range, time::Duration};
+
+use futures_util::stream::{self, StreamExt as _};
+use rdkafka::{
+    ClientConfig, Message as _,
+    consumer::{BaseConsumer, Consumer as _},
+    message::{Header, Headers as _, OwnedHeaders},
+    producer::{FutureProducer, FutureRecord},
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Order, Stopwatch, Turn, WINDOW, order};
+
+#[derive(Serialize, Deserialize)]
+struct Envelope<'a> {
+    job: &'a str,
+    trace_id: &'a str,
+    data: Order,
+    meta: Meta<'a>,
+    attempts: i64,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Meta<'a> {
+    id: &'a str,
+    queue: &'a str,
+    lang: &'a str,
+    schema_version: i64,
+    created_at: i64,
+}
+
+pub(crate) fn producer(brokers: &str) -> Result<FutureProducer, Error> {
+    Ok(ClientConfig::new()
+        .set("bootstrap.servers", brokers)
+        .set("enable.idempotence", "true")
+        .set("acks", "all")
+        .set("partitioner", "murmur2_random")
+        .create()?)
+}
+
+pub(crate) async fn publish(producer: &FutureProducer, topic: &str, numbers: Range<u64>) -> Result<Turn, Error> {
+    let watch = Stopwatch::start();
+    let mut sends = stream::iter(numbers).map(|number| send(producer, topic, number)).buffer_unordered(WINDOW);
+    while let Some(sent) = sends.next().await {
+        sent?;
+    }
+    Ok(watch.stop())
+}
+
+async fn send(producer: &FutureProducer, topic: &str, number: u64) -> Result<(), Error> {
+    let (id, trace_id) = (uuid::Uuid::new_v4().to_string(), uuid::Uuid::new_v4().to_string());
+    let created_at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_millis();
+    let created_at = i64::try_from(created_at)?;
+    let body = serde_json::to_vec(&Envelope {
+        job: "urn:babel:bench:order",
+        trace_id: &trace_id,
+        data: order(number),
+        meta: Meta { id: &id, queue: topic, lang: "rust", schema_version: 1, created_at },
+        attempts: 0,
+    })?;
+    let headers = [
+        ("bq-job", "urn:babel:bench:order"),
+        ("bq-trace-id", &trace_id),
+        ("bq-message-id", &id),
+        ("bq-schema-version", "1"),
+        ("bq-source-lang", "rust"),
+        ("bq-attempts", "0"),
+    ]
+    .into_iter()
+    .fold(OwnedHeaders::new_with_capacity(6), |headers, (key, value)| {
+        headers.insert(Header { key, value: Some(value) })
+    });
+    let key = number.to_string();
+    let record = FutureRecord::to(topic).key(&key).payload(&body).headers(headers).timestamp(created_at);
+    producer.send(record, Duration::from_secs(30)).await.map_err(|(error, _)| error)?;
+    Ok(())
+}
+
+pub(crate) fn consume(brokers: &str, topic: &str, group: &str, count: u64) -> Result<Turn, Error> {
+    let consumer: BaseConsumer = ClientConfig::new()
+        .set("bootstrap.servers", brokers)
+        .set("group.id", group)
+        .set("auto.offset.reset", "earliest")
+        .set("enable.auto.commit", "false")
+        .set("enable.auto.offset.store", "false")
+        .set("fetch.queue.backoff.ms", "10")
+        .set("queued.min.messages", "10000")
+        .create()?;
+    consumer.subscribe(&[topic])?;
+    let mut watch = None;
+    let mut seen = 0;
+    while seen < count {
+        let Some(message) = consumer.poll(Duration::from_secs(10)) else { continue };
+        let message = message?;
+        watch.get_or_insert_with(Stopwatch::start);
+        let mut found = [None; 3];
+        for header in message.headers().into_iter().flat_map(|headers| headers.iter()) {
+            match header.key {
+                "bq-job" => found[0] = header.value,
+                "bq-schema-version" => found[1] = header.value,
+                "bq-attempts" => found[2] = header.value,
+                _ => {}
+            }
+        }
+        std::hint::black_box(found);
+        let envelope: Envelope<'_> = serde_json::from_slice(message.payload().unwrap_or_default())?;
+        std::hint::black_box(envelope.data);
+        seen += 1;
+    }
+    Ok(watch.unwrap_or_else(Stopwatch::start).stop())
+}

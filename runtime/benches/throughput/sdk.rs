@@ -1,0 +1,59 @@
+//! The same work through the SDK, with its defaults.
+
+use std::{
+    ops::Range,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicU64, Ordering},
+    },
+};
+
+use babelqueue::{Delivery, HandlerError, Kafka, Publisher, routes};
+use futures_util::stream::{self, StreamExt as _};
+use tokio::sync::Notify;
+
+use crate::{Error, Order, Stopwatch, Turn, WINDOW, order};
+
+pub(crate) fn publisher(kafka: &Kafka, topic: &str) -> Publisher<Order> {
+    Publisher::new(kafka).topic(topic)
+}
+
+pub(crate) async fn publish(publisher: &Publisher<Order>, numbers: Range<u64>) -> Result<Turn, Error> {
+    let watch = Stopwatch::start();
+    let mut sends = stream::iter(numbers)
+        .map(|number| async move { publisher.publish(&order(number)).await })
+        .buffer_unordered(WINDOW);
+    while let Some(sent) = sends.next().await {
+        sent?;
+    }
+    Ok(watch.stop())
+}
+
+#[derive(Default)]
+struct Counter {
+    count: u64,
+    seen: AtomicU64,
+    start: OnceLock<Stopwatch>,
+    turn: OnceLock<Turn>,
+    done: Notify,
+}
+
+impl Counter {
+    async fn on_order(&self, job: Order, _: &Delivery) -> Result<(), HandlerError> {
+        std::hint::black_box(job);
+        let start = self.start.get_or_init(Stopwatch::start);
+        if self.seen.fetch_add(1, Ordering::Relaxed) + 1 == self.count {
+            let _ = self.turn.set(start.stop());
+            self.done.notify_one();
+        }
+        Ok(())
+    }
+}
+
+pub(crate) async fn consume(kafka: &Kafka, topic: &str, group: &str, count: u64) -> Result<Turn, Error> {
+    let counter = Arc::new(Counter { count, ..Counter::default() });
+    let consumer =
+        kafka.consumer(group).topics([topic]).serve(routes![Arc::clone(&counter); Order => Counter::on_order]);
+    consumer.run_until(counter.done.notified()).await?;
+    counter.turn.get().copied().ok_or_else(|| "no turn".into())
+}
