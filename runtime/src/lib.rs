@@ -45,6 +45,11 @@ pub use crate::{
     shutdown::shutdown_signal,
 };
 
+/// Compiles the examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
+
 /// Includes the contracts that `babelqueue_codegen` wrote in this package's build script: one module a topic.
 #[macro_export]
 macro_rules! include_contracts {

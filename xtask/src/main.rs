@@ -8,6 +8,7 @@ mod kafka;
 mod paths;
 mod process;
 mod python;
+mod readme;
 mod test;
 mod tools;
 
@@ -18,7 +19,8 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
-  test [step…]   run all tests, or only the named steps: unit, conformance, live, orders
+  test [step…]   run all tests, or only the named steps: unit, readme, conformance, live,
+                 orders
   conformance    run the conformance suite of the wire contract
   bench [arg…]   run the benchmark on a real broker
   ci             check formatting, lints, documentation and the example

@@ -48,8 +48,13 @@ pub(crate) fn check_interrupted() -> Result<()> {
 }
 
 fn signal_running(signal: Signal) {
+    signal_group(RUNNING.load(Ordering::SeqCst), signal);
+}
+
+/// Sends a signal to a child and to the processes that it started.
+pub(crate) fn signal_group(pid: i32, signal: Signal) {
     // `from_raw` takes 0 for none.
-    if let Some(group) = Pid::from_raw(RUNNING.load(Ordering::SeqCst)) {
+    if let Some(group) = Pid::from_raw(pid) {
         // It may have ended in the meantime: nothing is left to do then.
         let _ = kill_process_group(group, signal);
     }
@@ -107,7 +112,11 @@ pub(crate) fn spawn_in_own_group(command: &mut Command) -> Result<Child> {
     command.stdin(Stdio::null()).process_group(0).spawn().with_context(|| format!("cannot start `{}`", line(command)))
 }
 
-fn supervise<T>(mut child: Child, wait: impl FnOnce(&mut Child) -> std::io::Result<T>) -> Result<T> {
+/// Waits for a child in the given way; on Ctrl-C its whole group ends.
+///
+/// # Errors
+/// If waiting fails, or on Ctrl-C.
+pub(crate) fn supervise<T>(mut child: Child, wait: impl FnOnce(&mut Child) -> std::io::Result<T>) -> Result<T> {
     RUNNING.store(raw_pid(&child), Ordering::SeqCst);
     if interrupted() {
         // The signal came between the start and the line above.

@@ -8,22 +8,24 @@ use anyhow::{Result, bail};
 use crate::cargo::cargo;
 use crate::kafka::{self, Running};
 use crate::process::{check_interrupted, run_ok};
-use crate::{conformance, python};
+use crate::{conformance, python, readme};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Unit,
+    Readme,
     Conformance,
     Live,
     Orders,
 }
 
 impl Step {
-    const ALL: [Self; 4] = [Self::Unit, Self::Conformance, Self::Live, Self::Orders];
+    const ALL: [Self; 5] = [Self::Unit, Self::Readme, Self::Conformance, Self::Live, Self::Orders];
 
     fn name(self) -> &'static str {
         match self {
             Self::Unit => "unit",
+            Self::Readme => "readme",
             Self::Conformance => "conformance",
             Self::Live => "live",
             Self::Orders => "orders",
@@ -33,6 +35,7 @@ impl Step {
     fn what(self) -> &'static str {
         match self {
             Self::Unit => "unit, embedded broker, compile-fail, generated code and doc tests",
+            Self::Readme => "the packages in the README, as a newcomer runs them",
             Self::Conformance => "the contract's conformance suite",
             Self::Live => "a real broker, and the SDK for Python",
             Self::Orders => "the example on a real broker",
@@ -106,6 +109,7 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
     };
     match step {
         Step::Unit => run_ok(&mut cargo(UNIT)),
+        Step::Readme => readme::run(),
         Step::Conformance => conformance::run(),
         Step::Live => {
             let python = python::environment()?;
@@ -147,7 +151,7 @@ mod tests {
     #[test]
     fn an_unknown_word_is_refused_with_the_known_ones() {
         let error = choose(&["unit", "life"]).unwrap_err().to_string();
-        assert_eq!(error, "no test step is called `life`; there are unit, conformance, live, orders");
+        assert_eq!(error, "no test step is called `life`; there are unit, readme, conformance, live, orders");
     }
 
     #[test]
