@@ -41,6 +41,12 @@ struct Shared {
     sink: OnceLock<Result<Sink, ConfigError>>,
 }
 
+impl Shared {
+    fn sink(&self) -> Result<&Sink, ConfigError> {
+        self.sink.get_or_init(|| Sink::new(&self.config)).as_ref().map_err(Clone::clone)
+    }
+}
+
 impl Kafka {
     /// A connection with default settings to these brokers: `host:port`, several separated by commas.
     ///
@@ -75,7 +81,7 @@ impl Kafka {
 
     /// The sending side, started at the first use.
     pub(crate) fn sink(&self) -> Result<&Sink, ConfigError> {
-        self.shared.sink.get_or_init(|| Sink::new(&self.shared.config)).as_ref().map_err(Clone::clone)
+        self.shared.sink()
     }
 
     /// Waits until everything published has been acknowledged, at most `timeout`, then closes the sending side.
@@ -94,9 +100,10 @@ impl Kafka {
     pub async fn close(&self, timeout: Duration) -> CloseReport {
         let shared = Arc::clone(&self.shared);
         let deadline = Instant::now() + timeout;
-        let closing = tokio::task::spawn_blocking(move || match shared.sink.get() {
-            Some(Ok(sink)) => sink.close(deadline),
-            _ => 0,
+        // Nothing published yet is closed as well: publishing afterwards is an error in any case.
+        let closing = tokio::task::spawn_blocking(move || match shared.sink() {
+            Ok(sink) => sink.close(deadline),
+            Err(_) => 0,
         });
         CloseReport { undelivered: closing.await.unwrap_or_default() }
     }
@@ -136,7 +143,8 @@ impl KafkaBuilder {
         self
     }
 
-    /// How long a record may take to be acknowledged, retries included; 30 s by default.
+    /// How long a record may take to be acknowledged, retries included; 30 s by default, at least 1 ms. Waiting for room
+    /// while the local queue is full may take as long again.
     #[must_use]
     pub fn delivery_timeout(mut self, timeout: Duration) -> Self {
         self.config.delivery_timeout = timeout;
@@ -170,8 +178,9 @@ impl KafkaBuilder {
     ///
     /// # Errors
     ///
-    /// No broker, a setting out of its range, a property that librdkafka does not take or that this crate owns. The
-    /// error names the setting, never its value.
+    /// No broker, a setting out of its range, a property that librdkafka does not take or that this crate owns (brokers,
+    /// group, commits, acknowledgements, idempotence, partitioner, delivery timeout, transactions). The error names the
+    /// setting, never its value. What only goes wrong with another setting shows when the client starts.
     pub fn build(self) -> Result<Kafka, ConfigError> {
         self.config.validate()?;
         kafka::check(&self.config)?;
@@ -189,9 +198,11 @@ mod tests {
         let error = refused.unwrap_err().to_string();
         assert!(error.contains("sasl.pasword") && !error.contains("hunter2"), "{error}");
 
-        let refused =
-            Kafka::builder().brokers("localhost:9092").consumer_property("session.timeout.ms", "hunter2").build();
-        let error = refused.unwrap_err().to_string();
-        assert!(error.contains("session.timeout.ms") && !error.contains("hunter2"), "{error}");
+        // The second one is an alias of another property.
+        for name in ["session.timeout.ms", "linger.ms"] {
+            let refused = Kafka::builder().brokers("localhost:9092").property(name, "hunter2").build();
+            let error = refused.unwrap_err().to_string();
+            assert!(error.contains(name) && !error.contains("hunter2"), "{error}");
+        }
     }
 }

@@ -110,7 +110,7 @@ impl Config {
             return Err(ConfigError::NoBrokers { hint: "" });
         }
         // librdkafka counts milliseconds in an i32, and 0 would mean for ever.
-        if self.delivery_timeout.is_zero() || self.delivery_timeout.as_millis() > i32::MAX as u128 {
+        if !(1..=i32::MAX as u128).contains(&self.delivery_timeout.as_millis()) {
             return Err(ConfigError::Setting {
                 name: "delivery_timeout",
                 reason: "has to be between 1 ms and 24 days",
@@ -176,7 +176,7 @@ mod tests {
             let config = Config::new(brokers.to_owned());
             assert!(matches!(config.validate(), Err(ConfigError::NoBrokers { .. })), "{brokers:?}");
         }
-        for timeout in [Duration::ZERO, Duration::from_secs(60 * 60 * 24 * 25)] {
+        for timeout in [Duration::from_micros(999), Duration::from_secs(60 * 60 * 24 * 25)] {
             let mut config = Config::new("localhost:9092".to_owned());
             config.delivery_timeout = timeout;
             assert!(matches!(config.validate(), Err(ConfigError::Setting { .. })), "{timeout:?}");

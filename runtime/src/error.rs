@@ -32,6 +32,12 @@ impl KafkaError {
         self
     }
 
+    /// Adds what was known beside it.
+    pub(crate) fn because(mut self, trouble: &Self) -> Self {
+        self.message = format!("{}; the connection said: {trouble}", self.message);
+        self
+    }
+
     /// The stable name of the failure, for example `UnknownTopicOrPartition`.
     #[must_use]
     pub fn code(&self) -> &str {

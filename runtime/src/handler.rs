@@ -43,7 +43,8 @@ use crate::{
     note = "a handler is an `async fn(job: {J}, cx: &Delivery) -> Result<(), HandlerError>`, or a type that implements `babelqueue::Handler<{J}>`"
 )]
 pub trait Handler<J>: Send + Sync + 'static {
-    /// Handles one job. `Ok` settles it; an error makes it fail.
+    /// Handles one job. `Ok` settles it: it and all before it will be committed. An error, or a panic, ends the consumer
+    /// with a [`ConsumerError`](crate::ConsumerError) that names the record, and leaves it uncommitted.
     fn handle(&self, job: J, cx: &Delivery) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
@@ -131,7 +132,8 @@ where
     }
 }
 
-/// Why a handler did not handle a job. Any error becomes one by `?`.
+/// Why a handler did not handle a job. Every type that implements [`Error`] becomes one by `?`; a text or a boxed error
+/// by [`HandlerError::new`].
 ///
 /// ```
 /// use babelqueue::HandlerError;
@@ -152,12 +154,12 @@ pub struct HandlerError {
 }
 
 impl HandlerError {
-    /// A failure that a later attempt may not meet.
+    /// A failure that a later delivery may not meet.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { source: error.into(), fatal: false }
     }
 
-    /// A failure that every later attempt would meet again.
+    /// A failure that every later delivery would meet again. The error says so to whoever reads it.
     pub fn fatal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
         Self { source: error.into(), fatal: true }
     }
@@ -270,7 +272,8 @@ impl Delivery {
         self.headers().get_str(headers::MESSAGE_ID).or(self.body_message_id.as_deref()).unwrap_or_default()
     }
 
-    /// How many deliveries of this message failed before this one.
+    /// How many attempts failed before this one, as the message says (header `bq-attempts`, else the body). A delivery
+    /// that is repeated after a crash or a rebalance does not count.
     #[must_use]
     pub fn attempts(&self) -> u32 {
         u32::try_from(self.attempts.max(0)).unwrap_or(u32::MAX)

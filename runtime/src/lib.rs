@@ -1,4 +1,40 @@
-//! Typed Kafka messaging on the BabelQueue wire contract.
+//! Typed messages over Apache Kafka, on the wire contract that the BabelQueue SDKs for Java, Python, Go, .NET, Node and PHP
+//! share: one JSON envelope, routed by a URN.
+//!
+//! ```no_run
+//! use babelqueue::{Delivery, HandlerError, Kafka, Publisher, babel_job, routes, shutdown_signal};
+//! use serde::{Deserialize, Serialize};
+//!
+//! #[babel_job("urn:babel:orders:created", key = order_id)]
+//! #[derive(Serialize, Deserialize)]
+//! struct OrderCreated {
+//!     order_id: u64,
+//! }
+//!
+//! async fn on_created(order: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+//!     println!("order {} (trace {})", order.order_id, cx.trace_id());
+//!     Ok(())
+//! }
+//!
+//! # async fn service() -> Result<(), Box<dyn std::error::Error>> {
+//! let kafka = Kafka::connect("localhost:9092")?;
+//! Publisher::<OrderCreated>::new(&kafka).publish(&OrderCreated { order_id: 1042 }).await?;
+//! kafka.consumer("orders-workers").serve(routes![OrderCreated => on_created]).run_until(shutdown_signal()).await?;
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! - [`babel_job`] makes a payload type a [`Job`]: its URN, topic and record key. With JSON Schemas instead, a build script
+//!   with `babelqueue_codegen` writes the types, and [`include_contracts!`] includes them.
+//! - [`Publisher`] sends jobs, each acknowledged by all in-sync replicas; a failed send hands its record back.
+//! - [`routes!`] gives each job its [`Handler`]; [`Kafka::consumer`] runs them: at least once, in order by partition, and
+//!   an offset is committed only when its record and all before it are finished. A record that no later delivery could be
+//!   handled either is reported and committed; a failed handler ends the consumer with an error that names the record.
+//! - [`envelope`] is the contract's envelope by itself.
+//!
+//! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by
+//! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
+//! `schemars` (JSON Schema of payloads), `tls`, `gssapi`, `zstd`.
 
 mod client;
 mod config;
@@ -35,12 +71,12 @@ pub use crate::{
     envelope::EncodeError,
     error::KafkaError,
     event::Event,
-    handler::{Delivery, Handler, HandlerError, HandlerFn, MethodFn},
+    handler::{Delivery, Handler, HandlerError},
     job::{Job, RecordKey},
     kafka::OutgoingRecord,
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},
-    router::{DuplicateUrn, Route, Routes},
+    router::{DuplicateUrn, Routes},
     settle::UnknownUrn,
     shutdown::shutdown_signal,
 };
@@ -54,6 +90,12 @@ struct Readme;
 #[macro_export]
 macro_rules! include_contracts {
     () => {
-        ::core::include!(::core::concat!(::core::env!("OUT_DIR"), "/babelqueue_contracts.rs"));
+        ::core::include!(::core::concat!(
+            ::core::env!(
+                "OUT_DIR",
+                "this package has no build script: add a build.rs that calls `babelqueue_codegen::configure().registry(…).generate()`"
+            ),
+            "/babelqueue_contracts.rs"
+        ));
     };
 }

@@ -239,7 +239,8 @@ pub enum PublishError {
     /// The sending client does not start.
     #[error(transparent)]
     Config(#[from] ConfigError),
-    /// The broker did not acknowledge the record in time, or refused it.
+    /// The broker did not acknowledge the record in time, or refused it. After a timeout the record may have been
+    /// written all the same: consumers tell a second copy by its `meta.id`.
     #[error("not published to `{}`: {error}", record.topic())]
     NotDelivered {
         /// What Kafka answered.

@@ -2,6 +2,9 @@
 
 /// Is ready when the process is asked to end: Ctrl-C, or SIGTERM as container platforms send it.
 ///
+/// From its first poll on, neither signal ends the process by itself any more: a second Ctrl-C during the shutdown does
+/// nothing, which [`ConsumerBuilder::shutdown_timeout`](crate::ConsumerBuilder::shutdown_timeout) bounds.
+///
 /// ```no_run
 /// # async fn example(consumer: babelqueue::Consumer) -> Result<(), babelqueue::ConsumerError> {
 /// let summary = consumer.run_until(babelqueue::shutdown_signal()).await?;

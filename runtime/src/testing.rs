@@ -1,8 +1,9 @@
 //! An embedded broker for quick tests and first runs (feature `testing`).
 //!
 //! It is librdkafka's mock cluster: real protocol over a real socket, in this process, in memory. It keeps about 5 MB a
-//! partition and drops the oldest beyond that; it has no retention, no security and no admin calls. Test on a real broker
-//! what depends on those.
+//! partition and drops the oldest beyond that; it has no retention, no security and no admin calls, and creates a
+//! topic that is asked for (with 4 partitions), where a real broker answers that it is unknown. Test on a real broker what
+//! depends on those.
 
 use std::fmt;
 

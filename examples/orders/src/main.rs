@@ -15,7 +15,8 @@ use std::{
     time::{Duration, Instant},
 };
 
-use babelqueue::{Delivery, HandlerError, Kafka, shutdown_signal};
+use babelqueue::{Delivery, HandlerError, Kafka, PublishError, shutdown_signal};
+use futures_util::future::try_join_all;
 use tokio::sync::Notify;
 
 babelqueue::include_contracts!();
@@ -34,11 +35,10 @@ impl orders::Handlers for Warehouse {
     async fn order_created(&self, order: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
         let cents: i64 = order.items.iter().map(|line| line.unit_price_cents * i64::from(line.quantity)).sum();
         println!(
-            "created    order {:<6} {:>8}.{:02} {:?} for {:<10} {}",
+            "created    order {:<6} {:>8}.{:02} for {:<10} {}",
             order.order_id,
             cents / 100,
             cents % 100,
-            order.currency,
             order.customer.name,
             place(cx),
         );
@@ -60,12 +60,19 @@ fn place(cx: &Delivery) -> String {
 }
 
 impl Warehouse {
-    fn awaiting(ids: impl IntoIterator<Item = String>) -> Self {
+    fn awaiting(ids: HashSet<String>) -> Self {
         Self {
             created: AtomicU64::new(0),
             cancelled: AtomicU64::new(0),
-            awaited: Mutex::new(ids.into_iter().collect()),
+            awaited: Mutex::new(ids),
             all_handled: Notify::new(),
+        }
+    }
+
+    /// Is ready when every message of this run has been handled.
+    async fn all_handled(&self) {
+        while !self.awaited.lock().unwrap_or_else(PoisonError::into_inner).is_empty() {
+            self.all_handled.notified().await;
         }
     }
 
@@ -101,18 +108,18 @@ fn cancellation(order_id: u64) -> OrderCancelled {
     }
 }
 
-/// Publishes this many orders and cancels every fifth one. Returns the ids of the messages.
-async fn publish(kafka: &Kafka, count: u64) -> Result<Vec<String>, babelqueue::PublishError> {
-    let publisher = orders::Publisher::new(kafka);
-    let mut ids = Vec::new();
-    for order_id in 1..=count {
-        ids.push(publisher.order_created(&order(order_id)).await?.to_string());
+/// Publishes this many orders, many at once, and cancels every fifth one. Returns the ids of the messages.
+async fn publish(kafka: &Kafka, count: u64) -> Result<HashSet<String>, PublishError> {
+    let publisher = &orders::Publisher::new(kafka);
+    let each = |order_id| async move {
+        let mut ids = vec![publisher.order_created(&order(order_id)).await?.to_string()];
         if order_id % 5 == 0 {
             // An order and its cancellation have one key, so they are handled in this order.
             ids.push(publisher.order_cancelled(&cancellation(order_id)).await?.to_string());
         }
-    }
-    Ok(ids)
+        Ok::<_, PublishError>(ids)
+    };
+    Ok(try_join_all((1..=count).map(each)).await?.into_iter().flatten().collect())
 }
 
 /// Publishes, handles what was published, and ends; or ends early when `stop` is ready.
@@ -120,11 +127,17 @@ async fn run(count: u64, mut stop: Pin<&mut impl Future<Output = ()>>) -> Result
     let start = Instant::now();
     let (kafka, _broker) = tokio::select! {
         opened = connection::open("orders") => opened?,
-        () = &mut stop => return Ok(println!("stopped while connecting")),
+        () = &mut stop => {
+            println!("stopped while connecting");
+            return Ok(());
+        }
     };
     let ids = tokio::select! {
         ids = publish(&kafka, count) => ids?,
-        () = &mut stop => return Ok(println!("stopped while publishing")),
+        () = &mut stop => {
+            println!("stopped while publishing");
+            return Ok(());
+        }
     };
     let published = ids.len();
     println!("published  {published} messages in {:.1?}", start.elapsed());
@@ -133,7 +146,7 @@ async fn run(count: u64, mut stop: Pin<&mut impl Future<Output = ()>>) -> Result
     let consumer = kafka.consumer("orders-example").serve(orders::routes(Arc::clone(&warehouse)));
     let done = async {
         tokio::select! {
-            () = warehouse.all_handled.notified() => {}
+            () = warehouse.all_handled() => {}
             () = &mut stop => println!("stopping"),
         }
     };

@@ -43,6 +43,11 @@ impl Hooks {
 
 impl Kafka {
     /// A consumer in this consumer group. Members of one group share the partitions of their topics.
+    ///
+    /// A new group starts with the oldest record. Tuned for throughput (see DESIGN.md), each to be replaced by
+    /// [`KafkaBuilder::consumer_property`](crate::KafkaBuilder::consumer_property): `auto.offset.reset=earliest`,
+    /// `fetch.queue.backoff.ms=10`, `queued.min.messages=10000`, `queued.max.messages.kbytes=16384`,
+    /// `topic.metadata.refresh.interval.ms=5000`.
     pub fn consumer(&self, group: impl Into<String>) -> ConsumerBuilder {
         ConsumerBuilder {
             kafka: self.clone(),
@@ -82,7 +87,8 @@ impl ConsumerBuilder {
         self
     }
 
-    /// Is called for each record that was not handled. It must not block.
+    /// Is called for each record that was not handled, but for those that [`UnknownUrn::Delete`] lets go by. It must not
+    /// block.
     pub fn on_error(mut self, hook: impl Fn(&RecordError) + Send + Sync + 'static) -> Self {
         self.hooks.error = Some(Arc::new(hook));
         self

@@ -98,6 +98,9 @@ impl Consumer {
             Some(topics) => topics.clone(),
             None => self.routes.topics().into_iter().map(str::to_owned).collect(),
         };
+        if self.settings.group.is_empty() {
+            return Err(ConfigError::Setting { name: "group", reason: "is empty" }.into());
+        }
         if topics.is_empty() {
             return Err(ConfigError::Setting { name: "topics", reason: "name no topic to read" }.into());
         }

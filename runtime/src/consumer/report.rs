@@ -72,7 +72,10 @@ pub(super) fn explain(outcome: &Outcome) -> Option<(Reason, String)> {
         Outcome::Poison(poison) => (Reason::Poison, poison.to_string()),
         Outcome::NoIdentity => (Reason::Poison, "neither `job` nor `urn` names the message".to_owned()),
         Outcome::WrongVersion(version) => (Reason::WrongVersion, format!("{version:?}, expected 1")),
-        Outcome::UnknownUrn => (Reason::UnknownUrn, "register a handler, or choose another strategy".to_owned()),
+        Outcome::UnknownUrn => (
+            Reason::UnknownUrn,
+            "register a handler, or let such records go by with `unknown_urn(UnknownUrn::Delete)`".to_owned(),
+        ),
     })
 }
 

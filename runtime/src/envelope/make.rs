@@ -16,7 +16,7 @@ const CORE: [&str; 6] = ["job", "trace_id", "data", "meta", "attempts", "dead_le
 const FORBIDDEN: [&str; 2] = ["timestamp", "urn"];
 const CORE_META: [&str; 5] = ["id", "queue", "lang", "schema_version", "created_at"];
 
-/// Starts an envelope for `urn`, to be published to `queue` (the work topic). Both are checked by [`Draft::encode`].
+/// Starts an envelope for `urn`, to be published to `queue` (the work topic). [`Draft::encode`] checks the URN.
 ///
 /// ```
 /// use babelqueue::envelope::{Verdict, decode, make};

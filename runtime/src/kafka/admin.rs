@@ -19,12 +19,15 @@ const DEFAULT: i32 = -1;
 /// Creates a topic with the broker's default settings; `false` when it exists.
 pub(crate) async fn create_topic(config: &Config, topic: &str, partitions: i32) -> Result<bool, KafkaError> {
     let admin: AdminClient<DefaultClientContext> = settings::common(config).create()?;
-    let topic = NewTopic::new(topic, partitions, TopicReplication::Fixed(DEFAULT));
+    let asked = format!("creating topic `{topic}` on {}", config.brokers);
+    let new = NewTopic::new(topic, partitions, TopicReplication::Fixed(DEFAULT));
     let options = AdminOptions::new().operation_timeout(Some(TIMEOUT)).request_timeout(Some(TIMEOUT));
-    match admin.create_topics([&topic], &options).await?.pop() {
+    let answer = admin.create_topics([&new], &options).await;
+    let mut answers = answer.map_err(|error| KafkaError::from(error).with_context(&asked))?;
+    match answers.pop() {
         Some(Ok(_)) => Ok(true),
         Some(Err((_, Code::TopicAlreadyExists))) => Ok(false),
-        Some(Err((topic, code))) => Err(errors::from_code(code).with_context(&format!("topic `{topic}`"))),
+        Some(Err((_, code))) => Err(errors::from_code(code).with_context(&asked)),
         None => Err(errors::from_code(Code::Unknown)),
     }
 }

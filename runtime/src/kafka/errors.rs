@@ -6,7 +6,11 @@ use crate::error::{Class, KafkaError};
 
 impl From<ClientError> for KafkaError {
     fn from(error: ClientError) -> Self {
-        match error.rdkafka_error_code() {
+        let code = match &error {
+            ClientError::AdminOp(code) => Some(*code),
+            error => error.rdkafka_error_code(),
+        };
+        match code {
             Some(code) => from_code(code),
             // The other variants are misuse of the client; their text holds names, and values in `ClientConfig` alone.
             None => match error {

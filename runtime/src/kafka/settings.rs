@@ -18,12 +18,27 @@ const CONSUMER: [(&str, &str); 5] = [
     ("topic.metadata.refresh.interval.ms", "5000"),
 ];
 
+/// Tuned defaults of a publisher; a property of the same name replaces them.
+const PUBLISHER_DEFAULTS: [(&str, &str); 1] = [
+    // How long an unknown topic may take to appear before it is an error; the default of 30 s hides a misspelt name.
+    ("topic.metadata.propagation.max.ms", "5000"),
+];
+
 /// Properties of a publisher that nobody may change.
 const PUBLISHER: [(&str, &str); 3] =
     [("enable.idempotence", "true"), ("acks", "all"), ("partitioner", "murmur2_random")];
 
 /// Refuses a property that the client library does not know or a value that it does not take.
 pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
+    // Each by itself first: an alias is reported by the name that was given.
+    for scope in [Scope::Both, Scope::Publisher, Scope::Consumer] {
+        for (name, value) in config.properties(scope) {
+            ClientConfig::new().set(name, value).create_native_config().map_err(|error| match refused(error) {
+                ConfigError::Property { reason, .. } => ConfigError::Property { name: name.to_owned(), reason },
+                other => other,
+            })?;
+        }
+    }
     for client in [publisher(config), consumer(config, "check")] {
         client.create_native_config().map_err(refused)?;
     }
@@ -54,7 +69,7 @@ pub(super) fn common(config: &Config) -> ClientConfig {
 
 pub(super) fn publisher(config: &Config) -> ClientConfig {
     let mut client = common(config);
-    for (name, value) in config.properties(Scope::Publisher) {
+    for (name, value) in PUBLISHER_DEFAULTS.into_iter().chain(config.properties(Scope::Publisher)) {
         client.set(name, value);
     }
     client.set("message.timeout.ms", config.delivery_timeout.as_millis().to_string());

@@ -1,6 +1,7 @@
 //! Sends records and waits for the broker's acknowledgement; a record that was not sent comes back.
 
 use std::{
+    fmt,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
         atomic::{AtomicBool, Ordering},
@@ -24,7 +25,7 @@ use crate::{
 };
 
 /// A record on its way to Kafka; a failed send hands it back.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct OutgoingRecord {
     topic: String,
     key: Option<Vec<u8>>,
@@ -68,6 +69,17 @@ impl OutgoingRecord {
     }
 }
 
+impl fmt::Debug for OutgoingRecord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        f.debug_struct("OutgoingRecord")
+            .field("topic", &self.topic)
+            .field("key", &self.key().map(text))
+            .field("value_bytes", &self.value.as_ref().map(Vec::len))
+            .finish_non_exhaustive()
+    }
+}
+
 /// A record that was not acknowledged, and why. It may have been written all the same when the error is a timeout.
 #[derive(Debug)]
 pub(crate) struct SendError {
@@ -93,7 +105,7 @@ pub(crate) struct Sink {
 #[derive(Clone, Default)]
 struct Reports {
     room: Arc<Notify>,
-    refusal: Arc<Mutex<Option<KafkaError>>>,
+    trouble: Arc<Mutex<Option<KafkaError>>>,
     closed: Arc<AtomicBool>,
 }
 
@@ -164,12 +176,16 @@ impl Sink {
         }
     }
 
-    /// A record that timed out while the broker refused the account was refused.
+    /// A record that timed out while the broker refused the account was refused; one that timed out otherwise tells what
+    /// the connection said last.
     fn explain(&self, mut failed: SendError) -> SendError {
-        if failed.error.code() == TIMED_OUT
-            && let Some(refusal) = self.reports.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
-        {
-            failed.error = refusal;
+        if failed.error.code() != TIMED_OUT {
+            return failed;
+        }
+        match self.reports.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            Some(trouble) if trouble.is_refused() => failed.error = trouble,
+            Some(trouble) => failed.error = failed.error.because(&trouble),
+            None => {}
         }
         failed
     }
@@ -205,6 +221,7 @@ impl Drop for Sink {
 const QUEUE_FULL: &str = "QueueFull";
 const TOO_LARGE_FOR_BROKER: &str = "MessageSizeTooLarge";
 const TIMED_OUT: &str = "MessageTimedOut";
+const ALL_DOWN: &str = "AllBrokersDown";
 
 fn closed(record: OutgoingRecord) -> SendError {
     let error = KafkaError::new("Closed", "the publisher is closed", Class::Permanent);
@@ -232,11 +249,11 @@ fn enqueue(client: &Client, record: OutgoingRecord) -> Result<oneshot::Receiver<
 impl ClientContext for Reports {
     fn error(&self, error: ClientError, reason: &str) {
         let error = KafkaError::from(error).with_context(reason);
-        if error.is_refused() {
-            tracing::error!(%error, "the broker refused the publisher");
-            *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-        } else {
-            tracing::warn!(%error, "publisher");
+        tracing::warn!(%error, "publisher");
+        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        // "All brokers are down" follows each refused or failed connection and says less.
+        if error.code() != ALL_DOWN || trouble.is_none() {
+            *trouble = Some(error);
         }
     }
 }
@@ -247,7 +264,15 @@ impl ProducerContext for Reports {
     fn delivery(&self, result: &DeliveryResult<'_>, reply: Reply) {
         self.room.notify_one();
         let result = match result {
-            Ok(_) => Ok(()),
+            Ok(_) => {
+                // The connection works again, so what it said before explains nothing that comes.
+                if let Ok(mut trouble) = self.trouble.try_lock()
+                    && trouble.is_some()
+                {
+                    *trouble = None;
+                }
+                Ok(())
+            }
             Err((error, message)) => {
                 let message = message.detach();
                 let record = OutgoingRecord {

@@ -156,6 +156,8 @@ async fn an_unreachable_broker_is_an_error_within_the_delivery_timeout_and_the_r
         panic!("it was published")
     };
     assert!(error.is_retriable(), "{error}");
+    assert!(error.to_string().contains("Connect to"), "the reason is missing: {error}");
+    assert!(!format!("{record:?}").contains("123, 34"), "bytes are no reading: {record:?}");
     assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
 
     broker.up().unwrap();
@@ -198,6 +200,15 @@ async fn closing_delivers_what_is_queued() {
     assert_eq!(read(&broker, "orders", 1).len(), 1);
 
     let Err(PublishError::NotDelivered { error, .. }) = publisher.publish(&order).await else { panic!() };
+    assert_eq!(error.code(), "Closed");
+}
+
+#[tokio::test]
+async fn after_closing_nothing_is_published_even_if_nothing_was_before() {
+    let (_broker, kafka) = broker(1);
+    assert_eq!(kafka.close(Duration::from_secs(1)).await.undelivered, 0);
+    let result = Publisher::new(&kafka).publish(&OrderCreated::number(1)).await;
+    let Err(PublishError::NotDelivered { error, .. }) = result else { panic!("{result:?}") };
     assert_eq!(error.code(), "Closed");
 }
 

@@ -55,12 +55,12 @@ fn now() -> Result<i64, Box<dyn std::error::Error>> {
 }
 
 pub(crate) async fn an_unknown_topic_is_an_error_within_the_delivery_timeout() -> Check {
-    let kafka = Kafka::builder().brokers(brokers()).delivery_timeout(Duration::from_secs(5)).build()?;
+    let kafka = Kafka::builder().brokers(brokers()).delivery_timeout(Duration::from_secs(20)).build()?;
     let start = Instant::now();
     let result = Publisher::<Numbered>::new(&kafka).topic(unique("nowhere")).publish(&Numbered::new(1)).await;
     let Err(PublishError::NotDelivered { error, record }) = result else { return Err(format!("{result:?}").into()) };
-    assert!(start.elapsed() < Duration::from_secs(8), "{:?}", start.elapsed());
-    assert!(error.code().contains("Topic") || error.code() == "MessageTimedOut", "{error}");
+    assert!(start.elapsed() < Duration::from_secs(20), "{:?}", start.elapsed());
+    assert!(error.code().starts_with("UnknownTopic"), "{error}");
     assert!(record.topic().starts_with("live-nowhere"));
     println!("unknown topic: {error} after {:?}", start.elapsed());
     Ok(())
