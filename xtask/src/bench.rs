@@ -12,7 +12,7 @@ use crate::process::run_ok;
 /// If there is no broker to be had, or the benchmark fails.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let broker = kafka::start_or_use()?;
-    let mut command = cargo("bench -p babelqueue --features testing --bench throughput --");
+    let mut command = cargo("bench -p babelqueue --bench throughput --");
     command.args(arguments);
     broker.tell(&mut command);
     run_ok(&mut command)

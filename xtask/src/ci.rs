@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: what a change must pass besides the tests.
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 
 use crate::cargo::cargo;
 use crate::process::run_ok;
@@ -18,6 +18,14 @@ pub(crate) fn run() -> Result<()> {
     run_ok(&mut cargo("clippy --workspace --all-targets --all-features -- -D warnings"))?;
     announce("documentation");
     run_ok(cargo("doc --workspace --no-deps").env("RUSTDOCFLAGS", "-D warnings"))?;
+    announce("build scripts and macros without librdkafka");
+    for package in ["babelqueue-codegen", "babelqueue-macros"] {
+        let mut tree = cargo("tree --edges normal,build --prefix none --package");
+        let tree = tree.arg(package).output().context("cargo tree does not run")?;
+        let tree = String::from_utf8_lossy(&tree.stdout).into_owned();
+        ensure!(tree.starts_with(package), "cargo tree said nothing of {package}");
+        ensure!(!tree.contains("rdkafka"), "{package} depends on librdkafka:\n{tree}");
+    }
     announce("the example as a newcomer runs it");
     run_ok(cargo("run -p orders").env_remove(crate::kafka::BROKERS))
 }

@@ -13,6 +13,7 @@ use crate::{conformance, python, readme};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
     Unit,
+    Numbers,
     Readme,
     Conformance,
     Live,
@@ -20,11 +21,12 @@ enum Step {
 }
 
 impl Step {
-    const ALL: [Self; 5] = [Self::Unit, Self::Readme, Self::Conformance, Self::Live, Self::Orders];
+    const ALL: [Self; 6] = [Self::Unit, Self::Numbers, Self::Readme, Self::Conformance, Self::Live, Self::Orders];
 
     fn name(self) -> &'static str {
         match self {
             Self::Unit => "unit",
+            Self::Numbers => "numbers",
             Self::Readme => "readme",
             Self::Conformance => "conformance",
             Self::Live => "live",
@@ -35,6 +37,7 @@ impl Step {
     fn what(self) -> &'static str {
         match self {
             Self::Unit => "unit, embedded broker, compile-fail, generated code and doc tests",
+            Self::Numbers => "the same with serde_json's arbitrary precision, which any other dependency may turn on",
             Self::Readme => "the packages in the README, as a newcomer runs them",
             Self::Conformance => "the contract's conformance suite",
             Self::Live => "a real broker, and the SDK for Python",
@@ -50,6 +53,8 @@ impl Step {
 // The whole workspace is named although one package has the target: cargo unites the features of
 // the packages that a command names, and another set would compile librdkafka again.
 const UNIT: &str = "test --workspace";
+const NUMBERS: &str = "test --quiet -p babelqueue --features serde_json/arbitrary_precision --lib --test embedded \
+                       --test properties";
 /// What the tests measured is shown too.
 const LIVE: &str = "test --workspace --test live -- --show-output";
 
@@ -109,6 +114,7 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
     };
     match step {
         Step::Unit => run_ok(&mut cargo(UNIT)),
+        Step::Numbers => run_ok(&mut cargo(NUMBERS)),
         Step::Readme => readme::run(),
         Step::Conformance => conformance::run(),
         Step::Live => {
@@ -151,7 +157,7 @@ mod tests {
     #[test]
     fn an_unknown_word_is_refused_with_the_known_ones() {
         let error = choose(&["unit", "life"]).unwrap_err().to_string();
-        assert_eq!(error, "no test step is called `life`; there are unit, readme, conformance, live, orders");
+        assert_eq!(error, "no test step is called `life`; there are unit, numbers, readme, conformance, live, orders");
     }
 
     #[test]
