@@ -22,6 +22,8 @@ pub(super) struct Raw<'a> {
     pub(super) kind: Kind,
     pub(super) text: &'a str,
     pub(super) start: usize,
+    /// Whether this is a string with escapes.
+    escaped: bool,
 }
 
 impl<'a> Raw<'a> {
@@ -34,7 +36,7 @@ impl<'a> Raw<'a> {
         if self.kind != Kind::String {
             return None;
         }
-        unescape(self.text)
+        unescape(self.text, self.escaped)
     }
 
     /// The integer that this is: an integer literal that fits `i64`.
@@ -47,13 +49,11 @@ impl<'a> Raw<'a> {
 }
 
 /// The content of a quoted string that the scanner has accepted.
-fn unescape(quoted: &str) -> Option<Cow<'_, str>> {
-    let inner = quoted.get(1..quoted.len().checked_sub(1)?)?;
-    if inner.as_bytes().contains(&b'\\') {
-        serde_json::from_str(quoted).ok().map(Cow::Owned)
-    } else {
-        Some(Cow::Borrowed(inner))
+fn unescape(quoted: &str, escaped: bool) -> Option<Cow<'_, str>> {
+    if escaped {
+        return serde_json::from_str(quoted).ok().map(Cow::Owned);
     }
+    quoted.get(1..quoted.len().checked_sub(1)?).map(Cow::Borrowed)
 }
 
 pub(super) struct Scanner<'a> {
@@ -117,11 +117,11 @@ impl<'a> Scanner<'a> {
         }
         loop {
             let start = self.at;
-            self.name()?;
+            let escaped = self.name()?;
             let quoted = self.text.get(start..self.at).unwrap_or_default();
             self.colon()?;
             // A name with half of a surrogate pair is nobody's: it stays as it is spelled.
-            let name = unescape(quoted).unwrap_or(Cow::Borrowed(quoted));
+            let name = unescape(quoted, escaped).unwrap_or(Cow::Borrowed(quoted));
             visit(name, start, self)?;
             self.skip_space();
             match self.peek() {
@@ -156,11 +156,12 @@ impl<'a> Scanner<'a> {
             Some(b'n') => Kind::Null,
             _ => Kind::Number,
         };
-        match kind {
-            Kind::Object | Kind::Array => self.container()?,
-            _ => self.scalar()?,
-        }
-        Ok(Raw { kind, text: self.text.get(start..self.at).unwrap_or_default(), start })
+        let escaped = match kind {
+            Kind::String => self.string()?,
+            Kind::Object | Kind::Array => self.container().map(|()| false)?,
+            _ => self.scalar().map(|()| false)?,
+        };
+        Ok(Raw { kind, text: self.text.get(start..self.at).unwrap_or_default(), start, escaped })
     }
 
     fn container(&mut self) -> Result<(), Poison> {
@@ -220,7 +221,8 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    fn name(&mut self) -> Result<(), Poison> {
+    /// Returns whether the name has escapes.
+    fn name(&mut self) -> Result<bool, Poison> {
         if self.peek() != Some(b'"') {
             return Err(self.expected("a member name"));
         }
@@ -234,7 +236,7 @@ impl<'a> Scanner<'a> {
 
     fn scalar(&mut self) -> Result<(), Poison> {
         match self.peek() {
-            Some(b'"') => self.string(),
+            Some(b'"') => self.string().map(drop),
             Some(b't') => self.literal("true"),
             Some(b'f') => self.literal("false"),
             Some(b'n') => self.literal("null"),
@@ -251,21 +253,21 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), Poison> {
+    /// Returns whether the string has escapes.
+    fn string(&mut self) -> Result<bool, Poison> {
         self.at += 1;
-        let bytes = self.text.as_bytes();
+        let mut escaped = false;
         loop {
-            while bytes.get(self.at).is_some_and(|byte| PLAIN[*byte as usize]) {
-                self.at += 1;
-            }
-            match bytes.get(self.at) {
+            self.at += plain(self.text.as_bytes().get(self.at..).unwrap_or_default());
+            match self.peek() {
                 Some(b'"') => {
                     self.at += 1;
-                    return Ok(());
+                    return Ok(escaped);
                 }
                 Some(b'\\') => {
                     self.at += 1;
                     self.escape()?;
+                    escaped = true;
                 }
                 Some(_) => return Err(self.expected("an escaped control character")),
                 None => return Err(self.expected("the end of the string")),
@@ -338,18 +340,28 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The bytes that stand for themselves in a string.
-const PLAIN: [bool; 256] = {
-    let mut plain = [true; 256];
-    let mut byte = 0;
-    while byte < 0x20 {
-        plain[byte] = false;
-        byte += 1;
+/// How many bytes from the start stand for themselves in a string: neither quote nor backslash nor control character.
+/// Looks at eight bytes at a time, as most of an envelope is strings.
+fn plain(bytes: &[u8]) -> usize {
+    let (words, rest) = bytes.as_chunks::<8>();
+    for (index, word) in words.iter().enumerate() {
+        let special = special(u64::from_le_bytes(*word));
+        if special != 0 {
+            return index * 8 + special.trailing_zeros() as usize / 8;
+        }
     }
-    plain[b'"' as usize] = false;
-    plain[b'\\' as usize] = false;
-    plain
-};
+    let special = |byte: &u8| matches!(byte, b'"' | b'\\' | ..0x20);
+    words.len() * 8 + rest.iter().position(special).unwrap_or(rest.len())
+}
+
+/// Sets the high bit of each byte that is special in a string. A borrow can also set it in bytes above a special one, so
+/// only the lowest is exact.
+fn special(word: u64) -> u64 {
+    const ONES: u64 = u64::MAX / 0xff;
+    let below = |word: u64, limit: u8| word.wrapping_sub(ONES * u64::from(limit)) & !word;
+    let equal = |byte: u8| below(word ^ (ONES * u64::from(byte)), 1);
+    (below(word, 0x20) | equal(b'"') | equal(b'\\')) & (ONES * 0x80)
+}
 
 /// The open containers, a bit each: object or array.
 #[derive(Default)]
@@ -440,6 +452,22 @@ mod tests {
             assert!(!accepts(text), "{text}");
             assert!(serde_json::from_str::<serde::de::IgnoredAny>(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn a_special_byte_is_found_wherever_it_stands() {
+        for len in 0..40 {
+            for at in 0..=len {
+                for byte in [b'"', b'\\', 0, 0x1f, b'\n'] {
+                    let mut bytes = "é ~!x#[]\u{7f}\u{80}".repeat(4).into_bytes();
+                    bytes.truncate(len);
+                    bytes.insert(at, byte);
+                    bytes.extend_from_slice(b"\"\\tail");
+                    assert_eq!(plain(&bytes), at, "{bytes:?}");
+                }
+            }
+        }
+        assert_eq!(plain(b"no special byte at all"), 22);
     }
 
     #[test]
