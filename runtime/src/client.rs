@@ -3,12 +3,13 @@
 use std::{
     fmt,
     sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use crate::{
     config::{Config, ConfigError, Scope},
     kafka::{self, Sink},
+    time::deadline,
 };
 
 /// The environment variable that [`Kafka::from_env`] reads.
@@ -99,7 +100,7 @@ impl Kafka {
     /// ```
     pub async fn close(&self, timeout: Duration) -> CloseReport {
         let shared = Arc::clone(&self.shared);
-        let deadline = Instant::now() + timeout;
+        let deadline = deadline(timeout);
         // Nothing published yet is closed as well: publishing afterwards is an error in any case.
         let closing = tokio::task::spawn_blocking(move || match shared.sink() {
             Ok(sink) => sink.close(deadline),

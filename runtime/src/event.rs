@@ -40,7 +40,7 @@ pub enum Event {
         /// What the broker says.
         error: KafkaError,
     },
-    /// The connection or a broker has a problem; the client goes on trying.
+    /// The connection or a broker has a problem, or a broker refuses what it allowed before; the client goes on trying.
     Trouble {
         /// What the client says.
         error: KafkaError,

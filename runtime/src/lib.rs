@@ -57,6 +57,7 @@ mod settle;
 mod shutdown;
 #[cfg(feature = "testing")]
 pub mod testing;
+mod time;
 mod topics;
 
 pub use babelqueue_macros::{babel_job, routes};

@@ -4,7 +4,8 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 20] = [
+const ORDER: [&str; 21] = [
+    "time",
     "error",
     "job",
     "record",

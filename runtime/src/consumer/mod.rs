@@ -14,7 +14,7 @@ use std::{
     future::{Future, pending},
     panic::resume_unwind,
     sync::Arc,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use tokio::{sync::Notify, task::JoinSet};
@@ -29,11 +29,12 @@ use self::{
 };
 use crate::{
     config::ConfigError,
-    error::KafkaError,
+    error::{Class, KafkaError},
     event::Event,
     kafka::{Assigned, Progress, Source, SourceEvent, SourceSettings},
     record::TopicPartition,
     router::Routes,
+    time::deadline,
 };
 
 /// A consumer that is ready to run; made by [`ConsumerBuilder::serve`].
@@ -156,7 +157,7 @@ impl Running<'_> {
                     Some(SourceEvent::Assigned(assigned)) => assigned.into_iter().for_each(|each| self.start(each)),
                     Some(SourceEvent::Report(event)) => self.report(&event),
                     Some(SourceEvent::Ended(error)) => return Cause::Kafka(error),
-                    None => return Cause::Asked,
+                    None => return Cause::Kafka(KafkaError::new("PollThreadEnded", "polling ended", Class::Fatal)),
                 },
                 Some(ended) = self.workers.join_next() => match ended {
                     Ok(Some(record)) => return Cause::Record(record),
@@ -199,7 +200,7 @@ impl Running<'_> {
     /// Finish, commit, leave. A quarter of the time, 5 s at most, is kept for committing and leaving.
     async fn shut_down(mut self) -> Summary {
         let timeout = self.settings.shutdown_timeout;
-        let deadline = Instant::now() + timeout;
+        let deadline = deadline(timeout);
         let handlers = deadline - (timeout / 4).min(Duration::from_secs(5));
         self.source.drain();
         let all = async { while self.workers.join_next().await.is_some() {} };

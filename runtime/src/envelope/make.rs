@@ -1,15 +1,15 @@
 //! From a payload to the bytes of an envelope, in one pass into one buffer (contract section 1).
 
-use std::{
-    io::Write as _,
-    time::{SystemTime, UNIX_EPOCH},
-};
+use std::io::Write as _;
 
 use serde::Serialize;
 use uuid::Uuid;
 
 use super::{decode::FORBIDDEN_META, finite::Finite};
-use crate::headers::{is_ascii_space, is_blank};
+use crate::{
+    headers::{is_ascii_space, is_blank},
+    time::now_ms,
+};
 
 pub(crate) const LANG: &str = "rust";
 const CORE: [&str; 6] = ["job", "trace_id", "data", "meta", "attempts", "dead_letter"];
@@ -115,7 +115,7 @@ impl<'a> Draft<'a> {
             _ => Uuid::new_v4().to_string(),
         };
         let id = Uuid::new_v4();
-        let created_at = now();
+        let created_at = now_ms();
 
         let mut body = Vec::with_capacity(512);
         body.extend_from_slice(b"{\"job\":");
@@ -199,11 +199,6 @@ fn to_json(value: &(impl Serialize + ?Sized)) -> Result<String, String> {
 
 fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| u8::try_from(c).is_ok_and(is_ascii_space))
-}
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ mod dead_letter;
 mod decode;
 mod finite;
 mod make;
+mod nesting;
+mod scalar;
 mod scan;
 mod splice;
 

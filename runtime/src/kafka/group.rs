@@ -1,7 +1,10 @@
 //! Membership in a consumer group: what the client calls back while it is polled.
 
 use std::{
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -31,11 +34,14 @@ pub(super) struct Group {
     lanes: Mutex<Lanes>,
     committer: Mutex<Option<Committer>>,
     events: UnboundedSender<SourceEvent>,
+    /// Whether the group has taken this member once: its account is in order then, and a refusal may be a broker's
+    /// passing trouble.
+    joined: AtomicBool,
 }
 
 impl Group {
     pub(super) fn new(topics: Vec<String>, events: UnboundedSender<SourceEvent>) -> Self {
-        Self { topics, lanes: Mutex::default(), committer: Mutex::default(), events }
+        Self { topics, lanes: Mutex::default(), committer: Mutex::default(), events, joined: AtomicBool::new(false) }
     }
 
     pub(super) fn lanes(&self) -> MutexGuard<'_, Lanes> {
@@ -58,6 +64,7 @@ impl Group {
     }
 
     fn assigned(&self, list: &TopicPartitionList) {
+        self.joined.store(true, Ordering::Relaxed);
         let mut lanes = self.lanes();
         let assigned: Vec<_> = partitions(list)
             .into_iter()
@@ -108,7 +115,7 @@ impl ClientContext for Group {
         if !reason.is_empty() {
             error = error.with_context(reason);
         }
-        if error.is_fatal() || error.is_refused() {
+        if error.is_fatal() || (error.is_refused() && !self.joined.load(Ordering::Relaxed)) {
             self.send(SourceEvent::Ended(error));
             return;
         }

@@ -22,6 +22,7 @@ use super::{errors, native, settings};
 use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
+    time::deadline,
 };
 
 /// A record on its way to Kafka; a failed send hands it back.
@@ -92,12 +93,14 @@ type Client = ThreadedProducer<Reports>;
 
 /// The sending side of a connection: an idempotent client that waits for all in-sync replicas.
 pub(crate) struct Sink {
-    client: Mutex<Option<Client>>,
+    /// Taken out when this is dropped, and only then.
+    client: Option<Client>,
     /// Sends each record in a request of its own. Started for the first record that failed as part of a batch that was
     /// too large for its topic, so that it is told apart from the record that really is.
     singly: OnceLock<Option<Client>>,
     config: ClientConfig,
     timeout: Duration,
+    closed: AtomicBool,
     reports: Reports,
 }
 
@@ -106,7 +109,6 @@ pub(crate) struct Sink {
 struct Reports {
     room: Arc<Notify>,
     trouble: Arc<Mutex<Option<KafkaError>>>,
-    closed: Arc<AtomicBool>,
 }
 
 impl Sink {
@@ -115,7 +117,14 @@ impl Sink {
         let config = settings::publisher(config);
         let reports = Reports::default();
         let client = config.create_with_context(reports.clone()).map_err(settings::refused)?;
-        Ok(Self { client: Mutex::new(Some(client)), singly: OnceLock::new(), config, timeout, reports })
+        Ok(Self {
+            client: Some(client),
+            singly: OnceLock::new(),
+            config,
+            timeout,
+            closed: AtomicBool::new(false),
+            reports,
+        })
     }
 
     /// Sends a record and waits for its acknowledgement, at most the delivery timeout. While the local queue is full it
@@ -124,7 +133,7 @@ impl Sink {
     /// Dropping the future does not take the record back: once queued it is sent.
     pub(crate) async fn send(&self, record: OutgoingRecord) -> Result<(), SendError> {
         let Some(client) = self.client() else { return Err(closed(record)) };
-        match self.send_with(&client, record).await {
+        match self.send_with(client, record).await {
             Err(SendError { error, record }) if error.code() == TOO_LARGE_FOR_BROKER => {
                 match self.singly.get_or_init(|| self.start_singly()) {
                     Some(client) => self.send_with(client, *record).await,
@@ -135,11 +144,8 @@ impl Sink {
         }
     }
 
-    fn client(&self) -> Option<Client> {
-        if self.reports.closed.load(Ordering::Acquire) {
-            return None;
-        }
-        self.client.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    fn client(&self) -> Option<&Client> {
+        self.client.as_ref().filter(|_| !self.closed.load(Ordering::Acquire))
     }
 
     fn start_singly(&self) -> Option<Client> {
@@ -148,7 +154,7 @@ impl Sink {
     }
 
     async fn send_with(&self, client: &Client, record: OutgoingRecord) -> Result<(), SendError> {
-        let deadline = Instant::now() + self.timeout;
+        let deadline = deadline(self.timeout);
         let mut record = record;
         let mut reply = loop {
             match enqueue(client, record) {
@@ -193,10 +199,9 @@ impl Sink {
     /// Waits for what is queued, at most until the deadline, and gives up the rest; each pending send is answered.
     /// Returns the number of records that were given up.
     pub(crate) fn close(&self, deadline: Instant) -> usize {
-        self.reports.closed.store(true, Ordering::Release);
-        let client = self.client.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let clients: Vec<_> = client.into_iter().chain(self.singly.get().and_then(Option::as_ref).cloned()).collect();
-        clients.iter().map(|client| flush(client, deadline)).sum()
+        self.closed.store(true, Ordering::Release);
+        let singly = self.singly.get().and_then(Option::as_ref);
+        self.client.iter().chain(singly).map(|client| flush(client, deadline)).sum()
     }
 }
 
@@ -212,7 +217,7 @@ fn flush(client: &Client, deadline: Instant) -> usize {
 
 impl Drop for Sink {
     fn drop(&mut self) {
-        let clients = (self.client.get_mut().unwrap_or_else(PoisonError::into_inner).take(), self.singly.take());
+        let clients = (self.client.take(), self.singly.take());
         // Dropping a client waits for its thread, so it must not happen on an async thread.
         let _ = thread::Builder::new().name("babelqueue-drop".to_owned()).spawn(move || drop(clients));
     }

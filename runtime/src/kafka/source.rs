@@ -25,6 +25,7 @@ use crate::{
     config::{Config, ConfigError},
     error::KafkaError,
     event::Event,
+    time::deadline,
 };
 
 /// How long a poll waits for a record when nothing else is due.
@@ -36,6 +37,8 @@ const ROUND: usize = 1024;
 /// How long polling waits for workers that are nearly as fast as it, before it pauses their partitions: pausing throws
 /// away what the client has fetched ahead.
 const PATIENCE: Duration = Duration::from_millis(10);
+/// How long the last commit may take when nobody waits for it.
+const UNATTENDED_CLOSE: Duration = Duration::from_secs(5);
 
 pub(crate) struct SourceSettings {
     pub(crate) group: String,
@@ -94,7 +97,7 @@ impl Source {
             committer_ended,
             commands: queue,
             commit_interval: settings.commit_interval,
-            commit_at: Instant::now() + settings.commit_interval,
+            commit_at: deadline(settings.commit_interval),
             committing: None,
             draining: false,
         };
@@ -153,7 +156,7 @@ impl Poller {
                 }
                 Err(TryRecvError::Disconnected) => {
                     self.drain();
-                    self.close(Instant::now() + Duration::from_secs(5));
+                    self.close(deadline(UNATTENDED_CLOSE));
                     return;
                 }
                 Err(TryRecvError::Empty) => {}
@@ -187,7 +190,7 @@ impl Poller {
     }
 
     fn pause_full_lanes(&self) {
-        let patience = Instant::now() + PATIENCE;
+        let patience = deadline(PATIENCE);
         let full = |group: &Group| group.lanes().open.iter().any(|lane| !lane.paused && lane.is_full());
         while full(self.group()) {
             if Instant::now() < patience {
@@ -224,7 +227,7 @@ impl Poller {
         if self.committing.is_some() || Instant::now() < self.commit_at {
             return;
         }
-        self.commit_at = Instant::now() + self.commit_interval;
+        self.commit_at = deadline(self.commit_interval);
         let mut offsets = Offsets::new();
         for lane in &mut self.group().lanes().open {
             if let Some(offset) = lane.uncommitted() {

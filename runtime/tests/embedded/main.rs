@@ -3,5 +3,6 @@
 mod consuming;
 mod foreign;
 mod jobs;
+mod membership;
 mod publishing;
 mod shutting_down;

@@ -126,3 +126,15 @@ async fn a_dropped_consumer_commits_what_it_finished_and_leaves() {
     assert_eq!(next.run_until(signal).await.unwrap().handled, 1);
     assert_eq!(committed(&broker, "workers", 0), Some(2));
 }
+
+#[tokio::test]
+async fn no_timeout_is_too_long() {
+    let (broker, kafka) = broker(1);
+    Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
+    let (routes, mut handled) = seen();
+    let consumer =
+        kafka.consumer("workers").commit_interval(Duration::MAX).shutdown_timeout(Duration::MAX).serve(routes);
+    consumer.run_until(async { assert!(handled.recv().await.is_some()) }).await.unwrap();
+    assert_eq!(committed(&broker, "workers", 0), Some(1));
+    assert_eq!(kafka.close(Duration::MAX).await.undelivered, 0);
+}
