@@ -174,12 +174,20 @@ impl<'a, J: Job> Message<'a, J> {
     /// within the delivery timeout; the error hands the record back.
     pub async fn send(self) -> Result<Uuid, PublishError> {
         let sink = self.kafka.sink()?;
-        let (record, id) = self.into_record()?;
-        sink.send(record).await?;
+        let (urn, topic) = (J::URN, self.topic);
+        let (record, id, trace_id) = self.into_record()?;
+        match sink.send(record).await {
+            Ok(()) => tracing::debug!(urn, topic, message_id = %id, trace_id, "published"),
+            Err(failed) => {
+                tracing::warn!(urn, topic, message_id = %id, trace_id, error = %failed.error, "not published");
+                return Err(failed.into());
+            }
+        }
         Ok(id)
     }
 
-    fn into_record(self) -> Result<(OutgoingRecord, Uuid), PublishError> {
+    /// The record, its `meta.id` and its trace id.
+    fn into_record(self) -> Result<(OutgoingRecord, Uuid, String), PublishError> {
         let encoded = self.draft.encode(self.job)?;
         let key = match self.key {
             Key::OfJob => self.job.key(),
@@ -208,7 +216,7 @@ impl<'a, J: Job> Message<'a, J> {
             }
             record.push_header(name.as_bytes(), Some(value));
         }
-        Ok((record, encoded.id))
+        Ok((record, encoded.id, encoded.trace_id))
     }
 }
 

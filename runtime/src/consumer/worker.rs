@@ -148,8 +148,14 @@ impl Worker {
     fn settle(&self, delivery: &Delivery, offset: i64, outcome: &Outcome) -> Option<RecordError> {
         let decision = decide(outcome, self.unknown_urn);
         let counter = match decision {
-            Decision::Commit => &self.counts.handled,
-            Decision::Delete => &self.counts.deleted,
+            Decision::Commit => {
+                tracing::debug!(at = %self.partition, offset, trace_id = delivery.trace_id(), "handled");
+                &self.counts.handled
+            }
+            Decision::Delete => {
+                tracing::info!(at = %self.partition, offset, trace_id = delivery.trace_id(), "no handler, let go by");
+                &self.counts.deleted
+            }
             Decision::Reject | Decision::Stop => {
                 let error = self.describe(delivery, offset, outcome, decision == Decision::Reject)?;
                 tracing::error!(trace_id = error.trace_id, committed = error.committed, "{error}");

@@ -6,3 +6,4 @@ mod jobs;
 mod membership;
 mod publishing;
 mod shutting_down;
+mod tracing_events;
