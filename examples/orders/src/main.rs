@@ -171,3 +171,42 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     run(count, pin!(shutdown_signal())).await
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use babelqueue::{Job, json_schema};
+    use schemars::JsonSchema;
+    use serde_json::Value;
+
+    use super::*;
+
+    /// Names of the members, and of those that are required.
+    fn members(schema: &Value) -> (BTreeSet<String>, BTreeSet<String>) {
+        let required = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let properties = schema["properties"].as_object().into_iter().flat_map(|all| all.keys().cloned());
+        (properties.collect(), required.map(str::to_owned).collect())
+    }
+
+    fn agrees<J: Job + JsonSchema>(source: &str) {
+        let source: Value = serde_json::from_str(source).unwrap();
+        assert_eq!(members(&json_schema::<J>()), members(&source), "{}", J::URN);
+        assert!(!members(&source).0.is_empty());
+    }
+
+    #[test]
+    fn the_schemas_of_the_generated_types_are_those_they_were_generated_from() {
+        agrees::<OrderCreated>(include_str!("../../../schemas/order-created.schema.json"));
+        agrees::<OrderCancelled>(include_str!("../../../schemas/order-cancelled.schema.json"));
+    }
+
+    #[test]
+    fn an_order_is_written_as_its_schema_says() {
+        let written = serde_json::to_value(order(7)).unwrap();
+        assert_eq!(written["order_id"], 7);
+        assert_eq!(written["currency"], "EUR");
+        assert_eq!(written.get("note"), None);
+        assert_eq!(serde_json::from_value::<OrderCreated>(written).unwrap(), order(7));
+    }
+}
