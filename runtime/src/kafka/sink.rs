@@ -4,7 +4,7 @@ use std::{
     fmt,
     sync::{
         Arc, Mutex, OnceLock, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
@@ -101,7 +101,25 @@ pub(crate) struct Sink {
     config: ClientConfig,
     timeout: Duration,
     closed: AtomicBool,
+    /// Sends that wait for room in the local queue.
+    waiting: AtomicUsize,
     reports: Reports,
+}
+
+/// Counts a send that waits, also when it stops waiting because its future is dropped.
+struct Waiting<'a>(&'a AtomicUsize);
+
+impl<'a> Waiting<'a> {
+    fn in_line(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Shared with the thread that takes the delivery reports.
@@ -123,6 +141,7 @@ impl Sink {
             config,
             timeout,
             closed: AtomicBool::new(false),
+            waiting: AtomicUsize::new(0),
             reports,
         })
     }
@@ -156,17 +175,16 @@ impl Sink {
     async fn send_with(&self, client: &Client, record: OutgoingRecord) -> Result<(), SendError> {
         let deadline = deadline(self.timeout);
         let mut record = record;
-        let mut reply = loop {
-            match enqueue(client, record) {
-                Ok(reply) => break reply,
-                Err(SendError { error, record: back }) if error.code() == QUEUE_FULL => record = *back,
-                Err(failed) => return Err(failed),
-            }
-            // Registered before trying again, so that room made in between is not missed.
+        let reply = loop {
+            // Made before trying, so that neither room nor the closing is missed in between.
             let room = self.reports.room.notified();
+            if self.closed.load(Ordering::Acquire) {
+                return Err(closed(record));
+            }
             match enqueue(client, record) {
                 Ok(reply) => break reply,
                 Err(SendError { error, record: back }) if error.code() == QUEUE_FULL => {
+                    let _waiting = Waiting::in_line(&self.waiting);
                     if tokio::time::timeout_at(deadline.into(), room).await.is_err() {
                         return Err(SendError { error, record: back });
                     }
@@ -175,7 +193,7 @@ impl Sink {
                 Err(failed) => return Err(failed),
             }
         };
-        match (&mut reply).await {
+        match reply.await {
             Ok(result) => result.map_err(|failed| self.explain(failed)),
             // The client's thread is gone without a report, which closing prevents.
             Err(_) => Err(closed(OutgoingRecord::new(String::new(), None, None, None))),
@@ -200,8 +218,10 @@ impl Sink {
     /// Returns the number of records that were given up.
     pub(crate) fn close(&self, deadline: Instant) -> usize {
         self.closed.store(true, Ordering::Release);
+        let waiting = self.waiting.load(Ordering::Relaxed);
+        self.reports.room.notify_waiters();
         let singly = self.singly.get().and_then(Option::as_ref);
-        self.client.iter().chain(singly).map(|client| flush(client, deadline)).sum()
+        self.client.iter().chain(singly).map(|client| flush(client, deadline)).sum::<usize>() + waiting
     }
 }
 

@@ -232,3 +232,27 @@ async fn closing_without_a_broker_counts_what_was_not_delivered_and_answers_ever
         assert_eq!(record.topic(), "orders");
     }
 }
+
+#[tokio::test]
+async fn closing_answers_also_the_sends_that_wait_for_room() {
+    let (broker, _) = broker(1);
+    let kafka = broker.builder().publisher_property("queue.buffering.max.messages", "100").build().unwrap();
+    let publisher = Publisher::new(&kafka);
+    publisher.publish(&OrderCreated::number(0)).await.unwrap();
+    broker.down().unwrap();
+    let orders: Vec<_> = (1..=300).map(OrderCreated::number).collect();
+    let pending = join_all(orders.iter().map(|order| publisher.publish(order)));
+    let closing = async {
+        tokio::task::yield_now().await;
+        kafka.close(Duration::from_millis(500)).await
+    };
+    let start = Instant::now();
+    let (results, report) = futures_util::future::join(pending, closing).await;
+    assert_eq!(report.undelivered, 300);
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    for (result, order) in results.into_iter().zip(&orders) {
+        let Err(PublishError::NotDelivered { error, record }) = result else { panic!("{result:?}") };
+        assert_eq!(error.code(), "Closed");
+        assert_eq!(record.key(), Some(order.order_id.to_string().as_bytes()));
+    }
+}

@@ -31,8 +31,8 @@ async fn publishing_handling_and_rejecting_are_told_with_the_trace_id() {
         .with_env_filter("babelqueue=debug")
         .with_ansi(false)
         .with_writer(move || writer.clone());
-    // The runtime of this test has one thread, so it sees all that happens in tasks.
-    let _guard = tracing::subscriber::set_default(subscriber.finish());
+    // For the whole process: the other tests add lines, but none with these trace ids.
+    tracing::subscriber::set_global_default(subscriber.finish()).unwrap();
 
     let (broker, kafka) = broker(1);
     Foreign::value("not JSON").header("bq-trace-id", Some(b"trace-of-poison")).send(&broker).await;
@@ -47,6 +47,4 @@ async fn publishing_handling_and_rejecting_are_told_with_the_trace_id() {
     assert!(told("published", "trace-of-order"), "{log}");
     assert!(told("handled", "trace-of-order"), "{log}");
     assert!(told("the value is not an envelope", "trace-of-poison"), "{log}");
-    assert!(told("assigned: orders[0]", ""), "{log}");
-    assert!(told("consumer ended", "handled: 1"), "{log}");
 }
