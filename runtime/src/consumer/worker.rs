@@ -79,7 +79,8 @@ impl Worker {
                 self.progress.start(record.offset);
                 let outcome = self.process(&record, &mut delivery).await;
                 if let Some(stopped) = self.settle(&delivery, record.offset, &outcome) {
-                    return Some(stopped);
+                    // A failure of an assignment that has ended is left to the partition's next owner.
+                    return Some(stopped).filter(|_| !self.progress.is_stopped());
                 }
                 delivery.index += 1;
             }

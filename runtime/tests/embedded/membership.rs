@@ -181,3 +181,61 @@ async fn records_fetched_ahead_of_a_shutdown_are_delivered_again() {
         next = last;
     }
 }
+
+#[tokio::test]
+async fn a_failure_on_a_partition_that_was_taken_away_does_not_end_the_consumer() {
+    /// Waits, then fails if its partition was taken from this member in between.
+    struct Waiting {
+        started: UnboundedSender<i32>,
+        taken: tokio::sync::watch::Receiver<Option<i32>>,
+    }
+    impl Waiting {
+        async fn created(&self, _: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+            self.started.send(cx.partition())?;
+            let taken = *self.taken.clone().wait_for(Option::is_some).await?;
+            if taken == Some(cx.partition()) { Err(HandlerError::new("too late")) } else { Ok(()) }
+        }
+    }
+    let (_broker, kafka) = broker(2);
+    let publisher = Publisher::new(&kafka);
+    let order = OrderCreated::number(1);
+    publisher.message(&order).key("1042").await.unwrap();
+    publisher.message(&order).key("21").await.unwrap();
+
+    let (started, mut starts) = unbounded_channel();
+    let (take, taken) = tokio::sync::watch::channel(None);
+    let (failed, mut failures) = unbounded_channel();
+    let first = kafka
+        .consumer("workers")
+        .on_error(move |error| {
+            let _ = failed.send(error.partition.partition);
+        })
+        .serve(routes![Waiting { started, taken }; OrderCreated => Waiting::created]);
+    let first_handle = first.handle();
+    let first = tokio::spawn(first.run());
+    starts.recv().await.unwrap();
+    starts.recv().await.unwrap();
+
+    let (routes, mut handled) = seen();
+    let (gained, mut gains) = unbounded_channel();
+    let second = kafka
+        .consumer("workers")
+        .on_event(move |event| {
+            if let Event::Assigned { partitions } = event {
+                let _ = partitions.iter().try_for_each(|each| gained.send(each.partition));
+            }
+        })
+        .serve(routes);
+    let moved = async {
+        let partition = gains.recv().await.unwrap();
+        assert_eq!(handled.recv().await.unwrap().partition, partition);
+        take.send(Some(partition)).unwrap();
+        assert_eq!(failures.recv().await.unwrap(), partition);
+        // The other partition is still the first member's, and goes on there.
+        publisher.message(&order).key(if partition == 0 { "1042" } else { "21" }).await.unwrap();
+        while starts.recv().await.unwrap() == partition {}
+    };
+    second.run_until(moved).await.unwrap();
+    first_handle.shutdown();
+    first.await.unwrap().unwrap();
+}
