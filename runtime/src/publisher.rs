@@ -128,7 +128,7 @@ pub struct Message<'a, J> {
 enum Key<'a> {
     /// The job's own.
     OfJob,
-    Chosen(Option<Cow<'a, [u8]>>),
+    Chosen(Option<&'a [u8]>),
 }
 
 impl<'a, J: Job> Message<'a, J> {
@@ -138,7 +138,7 @@ impl<'a, J: Job> Message<'a, J> {
 
     /// A record key in place of the job's own. The empty key is a key: it is not the null key.
     pub fn key(mut self, key: &'a (impl AsRef<[u8]> + ?Sized)) -> Self {
-        self.key = Key::Chosen(Some(Cow::Borrowed(key.as_ref())));
+        self.key = Key::Chosen(Some(key.as_ref()));
         self
     }
 
@@ -190,8 +190,8 @@ impl<'a, J: Job> Message<'a, J> {
     fn into_record(self) -> Result<(OutgoingRecord, Uuid, String), PublishError> {
         let encoded = self.draft.encode(self.job)?;
         let key = match self.key {
-            Key::OfJob => self.job.key(),
-            Key::Chosen(key) => key,
+            Key::OfJob => self.job.key().map(Cow::into_owned),
+            Key::Chosen(key) => key.map(<[u8]>::to_vec),
         };
         let mut id = Uuid::encode_buffer();
         let repeated = Repeated {
@@ -201,12 +201,7 @@ impl<'a, J: Job> Message<'a, J> {
             source_lang: LANG,
             attempts: 0,
         };
-        let mut record = OutgoingRecord::new(
-            self.topic.to_owned(),
-            key.map(Cow::into_owned),
-            Some(encoded.body),
-            Some(encoded.created_at),
-        );
+        let mut record = OutgoingRecord::new(self.topic.to_owned(), key, Some(encoded.body), Some(encoded.created_at));
         for (name, value) in repeated.headers() {
             record.push_header(name.as_bytes(), Some(value.as_bytes()));
         }

@@ -17,7 +17,7 @@ use rdkafka::{
     topic_partition_list::Offset,
 };
 
-use super::{errors, group::Client};
+use super::group::Client;
 use crate::{
     error::{Class, KafkaError},
     record::TopicPartition,
@@ -63,6 +63,9 @@ impl Committer {
 
     /// Commits and waits, but not longer than `timeout`.
     pub(super) fn commit_within(&self, offsets: Offsets, timeout: Duration) -> Committed {
+        if offsets.is_empty() {
+            return Ok(());
+        }
         match self.commit(offsets).recv_timeout(timeout) {
             Ok(committed) => committed,
             Err(RecvTimeoutError::Timeout) => Err(KafkaError::new(
@@ -95,7 +98,7 @@ fn commit(client: &Client, offsets: &Offsets) -> Committed {
     for element in list.elements() {
         if let Err(error) = element.error() {
             let at = format!("{}[{}]", element.topic(), element.partition());
-            return Err(error.rdkafka_error_code().map_or_else(|| error.into(), errors::from_code).with_context(&at));
+            return Err(KafkaError::from(error).with_context(&at));
         }
     }
     Ok(())

@@ -16,8 +16,7 @@ use rdkafka::{
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
-    committer::{Committer, Offsets},
-    errors,
+    committer::Committer,
     lanes::{Lane, Lanes},
     source::SourceEvent,
 };
@@ -89,10 +88,9 @@ impl Group {
             self.report(Event::Lost { partitions });
             return;
         }
-        let offsets: Offsets =
-            closed.iter().filter_map(|lane| Some((lane.partition.clone(), lane.progress.committable()?))).collect();
+        let offsets = closed.iter().filter_map(Lane::committable).collect();
         let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(committer) = committer.filter(|_| !offsets.is_empty())
+        if let Some(committer) = committer
             && let Err(error) = committer.commit_within(offsets, REVOKE_COMMIT)
         {
             self.report(Event::CommitFailed { error });
@@ -148,8 +146,7 @@ impl ConsumerContext for Group {
             }
             Rebalance::Revoke(_) => {}
             Rebalance::Error(error) => {
-                let error = error.rdkafka_error_code().map_or_else(|| error.clone().into(), errors::from_code);
-                self.report(Event::Trouble { error });
+                self.report(Event::Trouble { error: error.clone().into() });
             }
         }
     }

@@ -101,6 +101,15 @@ impl Lane {
         records <= LANE_RECORDS / 2 && bytes <= LANE_BYTES / 2
     }
 
+    /// The partition and the offset to commit, once a record is finished.
+    pub(super) fn committable(&self) -> Option<(TopicPartition, i64)> {
+        Some((self.partition.clone(), self.progress.committable()?))
+    }
+
+    fn is_of(&self, topic: &str, partition: i32) -> bool {
+        self.partition.partition == partition && *self.partition.topic == *topic
+    }
+
     /// The offset to commit, if it is not the one that was asked for last.
     pub(super) fn uncommitted(&self) -> Option<i64> {
         self.progress.committable().filter(|offset| Some(*offset) != self.requested)
@@ -118,7 +127,7 @@ impl Lanes {
     /// Takes a record in; a record of a partition that is no longer assigned is left to its new owner.
     pub(super) fn push(&mut self, message: &BorrowedMessage<'_>) {
         let (topic, partition) = (message.topic(), message.partition());
-        let of = |lane: &Lane| lane.partition.partition == partition && *lane.partition.topic == *topic;
+        let of = |lane: &Lane| lane.is_of(topic, partition);
         if !self.open.get(self.last).is_some_and(of) {
             match self.open.iter().position(of) {
                 Some(index) => self.last = index,
@@ -136,10 +145,7 @@ impl Lanes {
 
     /// Ends the assignment of a partition: nothing further of it is started, and its results count no more.
     pub(super) fn close(&mut self, topic: &str, partition: i32) -> Option<Lane> {
-        let index = self
-            .open
-            .iter()
-            .position(|lane| lane.partition.partition == partition && *lane.partition.topic == *topic)?;
+        let index = self.open.iter().position(|lane| lane.is_of(topic, partition))?;
         let lane = self.open.swap_remove(index);
         lane.progress.stop();
         Some(lane)

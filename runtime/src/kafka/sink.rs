@@ -18,7 +18,7 @@ use rdkafka::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{errors, native, settings};
+use super::{native, settings};
 use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
@@ -151,7 +151,7 @@ impl Sink {
     ///
     /// Dropping the future does not take the record back: once queued it is sent.
     pub(crate) async fn send(&self, record: OutgoingRecord) -> Result<(), SendError> {
-        let Some(client) = self.client() else { return Err(closed(record)) };
+        let Some(client) = &self.client else { return Err(closed(record)) };
         match self.send_with(client, record).await {
             Err(SendError { error, record }) if error.code() == TOO_LARGE_FOR_BROKER => {
                 match self.singly.get_or_init(|| self.start_singly()) {
@@ -161,10 +161,6 @@ impl Sink {
             }
             result => result,
         }
-    }
-
-    fn client(&self) -> Option<&Client> {
-        self.client.as_ref().filter(|_| !self.closed.load(Ordering::Acquire))
     }
 
     fn start_singly(&self) -> Option<Client> {
@@ -313,8 +309,7 @@ impl ProducerContext for Reports {
                         "the publisher was closed before the broker's answer",
                         Class::Permanent,
                     ),
-                    Some(code) => errors::from_code(code),
-                    None => error.clone().into(),
+                    _ => error.clone().into(),
                 };
                 Err(SendError { error, record: Box::new(record) })
             }

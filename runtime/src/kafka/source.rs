@@ -19,6 +19,7 @@ pub(crate) use super::lanes::Assigned;
 use super::{
     committer::{Committed, Committer, Offsets},
     group::{Client, Group},
+    lanes::Lane,
     settings,
 };
 use crate::{
@@ -208,7 +209,7 @@ impl Poller {
     }
 
     /// Pauses or resumes the chosen lanes.
-    fn turn(&self, pause: bool, choose: impl Fn(&super::lanes::Lane) -> bool) {
+    fn turn(&self, pause: bool, choose: impl Fn(&Lane) -> bool) {
         let mut list = TopicPartitionList::new();
         for lane in self.group().lanes().open.iter_mut().filter(|lane| choose(lane)) {
             lane.paused = pause;
@@ -266,14 +267,8 @@ impl Poller {
 
     fn close(self, deadline: Instant) -> Closed {
         let remaining = || deadline.saturating_duration_since(Instant::now());
-        let offsets: Offsets = self
-            .group()
-            .lanes()
-            .open
-            .iter()
-            .filter_map(|lane| Some((lane.partition.clone(), lane.progress.committable()?)))
-            .collect();
-        let commit = if offsets.is_empty() { Ok(()) } else { self.committer.commit_within(offsets, remaining()) };
+        let offsets = self.group().lanes().open.iter().filter_map(Lane::committable).collect();
+        let commit = self.committer.commit_within(offsets, remaining());
         self.group().set_committer(None);
         let Self { client, committer, committer_ended, .. } = self;
         drop(committer);
