@@ -66,6 +66,14 @@ pub enum ConfigError {
         /// The rule that it breaks.
         reason: &'static str,
     },
+    /// Retry topics that cannot work.
+    #[error("the retry topics of `{topic}`: {reason}")]
+    RetryTopics {
+        /// The work topic.
+        topic: String,
+        /// Why not.
+        reason: &'static str,
+    },
     /// Settings that do not go together, as librdkafka says when its client is made.
     #[error("the Kafka client does not start with these settings: {reason}")]
     Client {

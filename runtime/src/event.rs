@@ -1,6 +1,6 @@
 //! What happens to a consumer between records, for the user's event hook.
 
-use std::fmt;
+use std::{fmt, time::Duration};
 
 use crate::{error::KafkaError, record::TopicPartition};
 
@@ -40,6 +40,20 @@ pub enum Event {
         /// What the broker says.
         error: KafkaError,
     },
+    /// A record could not be written to the topic that is next for it. Nothing is lost: it keeps its place, and the write
+    /// is tried again.
+    WriteFailed {
+        /// Where the record lies.
+        partition: TopicPartition,
+        /// Its offset there.
+        offset: i64,
+        /// The topic that it is to be written to.
+        topic: String,
+        /// What Kafka answered.
+        error: KafkaError,
+        /// When it is tried again.
+        again_in: Duration,
+    },
     /// The connection or a broker has a problem, or a broker refuses what it allowed before; the client goes on trying.
     Trouble {
         /// What the client says.
@@ -60,6 +74,10 @@ impl fmt::Display for Event {
             Self::LeftGroup { error } => write!(f, "left the group: {error}"),
             Self::CommitFailed { error } => write!(f, "commit failed: {error}"),
             Self::TopicMissing { topic, error } => write!(f, "topic `{topic}` is missing: {error}"),
+            Self::WriteFailed { partition, offset, topic, error, again_in } => write!(
+                f,
+                "{partition} offset {offset} could not be written to `{topic}` and is tried again in {again_in:?}: {error}"
+            ),
             Self::Trouble { error } => error.fmt(f),
         }
     }

@@ -12,6 +12,12 @@ pub(crate) const MESSAGE_ID: &str = "bq-message-id";
 pub(crate) const SCHEMA_VERSION: &str = "bq-schema-version";
 pub(crate) const SOURCE_LANG: &str = "bq-source-lang";
 pub(crate) const ATTEMPTS: &str = "bq-attempts";
+/// How long a record waits, in milliseconds; only on a retry topic.
+pub(crate) const DELAY: &str = "bq-delay";
+/// The work topic; only on a retry topic or a dead-letter topic.
+pub(crate) const ORIGINAL_TOPIC: &str = "bq-original-topic";
+/// `1` on a redriven record, when asked for.
+pub(crate) const REPLAY_BYPASS: &str = "bq-replay-bypass";
 
 /// What the headers of a record repeat of its envelope.
 #[derive(Clone, Copy, Debug)]

@@ -39,6 +39,7 @@
 mod client;
 mod config;
 mod consumer;
+mod deliver;
 pub mod envelope;
 mod error;
 mod event;
@@ -50,6 +51,7 @@ mod kafka;
 pub mod private;
 mod publisher;
 mod record;
+mod retry_topics;
 mod router;
 #[cfg(feature = "schemars")]
 mod schema;
@@ -77,6 +79,7 @@ pub use crate::{
     kafka::OutgoingRecord,
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},
+    retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
     settle::UnknownUrn,
     shutdown::shutdown_signal,

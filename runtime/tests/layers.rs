@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 23] = [
     "time",
     "error",
     "job",
@@ -13,7 +13,9 @@ const ORDER: [&str; 21] = [
     "envelope",
     "event",
     "config",
+    "retry_topics",
     "kafka",
+    "deliver",
     "client",
     "topics",
     "publisher",

@@ -31,7 +31,7 @@ use crate::{
     config::ConfigError,
     error::{Class, KafkaError},
     event::Event,
-    kafka::{Assigned, Progress, Source, SourceEvent, SourceSettings},
+    kafka::{Assigned, Progress, Read, Source, SourceEvent, SourceSettings},
     record::TopicPartition,
     router::Routes,
     time::deadline,
@@ -109,7 +109,7 @@ impl Consumer {
             self.settings.kafka.config(),
             &SourceSettings {
                 group: self.settings.group.clone(),
-                topics,
+                read: Read::Topics(topics),
                 commit_interval: self.settings.commit_interval,
             },
         )?;

@@ -9,7 +9,7 @@ use std::{
 };
 
 use futures_util::FutureExt as _;
-use tokio::sync::{Mutex, mpsc::UnboundedReceiver};
+use tokio::sync::Mutex;
 use tracing::Instrument as _;
 
 use super::{Hooks, RecordError, Summary, report::explain};
@@ -19,8 +19,8 @@ use crate::{
     error::KafkaError,
     handler::{Delivery, HandlerError},
     headers::{self, Projection},
-    kafka::Progress,
-    record::{Batch, Record, TopicPartition},
+    kafka::{Batches, Progress},
+    record::{Record, TopicPartition},
     router::{Route, Routes},
     settle::{Decision, Outcome, UnknownUrn, decide},
 };
@@ -30,7 +30,7 @@ pub(super) type Turn = Arc<Mutex<()>>;
 
 pub(super) struct Worker {
     pub(super) partition: TopicPartition,
-    pub(super) batches: UnboundedReceiver<Batch>,
+    pub(super) batches: Batches,
     pub(super) progress: Arc<Progress>,
     pub(super) routes: Arc<Routes>,
     pub(super) kafka: Kafka,
@@ -69,7 +69,7 @@ impl Worker {
     /// Works until the assignment ends, or returns the record that it had to stop at.
     pub(super) async fn run(mut self, turn: Turn) -> Option<RecordError> {
         let _turn = turn.lock().await;
-        while let Some(batch) = self.batches.recv().await {
+        while let Some(batch) = self.batches.next().await {
             let batch = Arc::new(batch);
             let mut delivery = Delivery::new(self.kafka.clone(), self.partition.clone(), Arc::clone(&batch));
             while let Some(record) = batch.get(delivery.index) {
@@ -84,7 +84,6 @@ impl Worker {
                 }
                 delivery.index += 1;
             }
-            self.progress.release(batch.size());
         }
         None
     }

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Mutex, MutexGuard, PoisonError,
+        Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
@@ -18,6 +18,7 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{
     committer::Committer,
     lanes::{Lane, Lanes},
+    native::Waker,
     source::SourceEvent,
 };
 use crate::{event::Event, record::TopicPartition};
@@ -31,6 +32,7 @@ const REVOKE_COMMIT: Duration = Duration::from_secs(5);
 pub(super) struct Group {
     topics: Vec<String>,
     lanes: Mutex<Lanes>,
+    waker: Arc<Waker>,
     committer: Mutex<Option<Committer>>,
     events: UnboundedSender<SourceEvent>,
     /// Whether the group has taken this member once: its account is in order then, and a refusal may be a broker's
@@ -39,8 +41,15 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(topics: Vec<String>, events: UnboundedSender<SourceEvent>) -> Self {
-        Self { topics, lanes: Mutex::default(), committer: Mutex::default(), events, joined: AtomicBool::new(false) }
+    pub(super) fn new(topics: Vec<String>, waker: Arc<Waker>, events: UnboundedSender<SourceEvent>) -> Self {
+        Self {
+            topics,
+            lanes: Mutex::default(),
+            waker,
+            committer: Mutex::default(),
+            events,
+            joined: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn lanes(&self) -> MutexGuard<'_, Lanes> {
@@ -62,14 +71,14 @@ impl Group {
         let _ = self.events.send(event);
     }
 
-    fn assigned(&self, list: &TopicPartitionList) {
+    pub(super) fn assigned(&self, list: &TopicPartitionList) {
         self.joined.store(true, Ordering::Relaxed);
         let mut lanes = self.lanes();
         let assigned: Vec<_> = partitions(list)
             .into_iter()
             .map(|partition| {
                 lanes.close(&partition.topic, partition.partition);
-                let (lane, assigned) = Lane::open(partition);
+                let (lane, assigned) = Lane::open(partition, Arc::clone(&self.waker));
                 lanes.open.push(lane);
                 assigned
             })

@@ -1,11 +1,20 @@
 //! The partitions that are assigned at present: each collects its records and hands them to its worker in batches.
 
-use std::{mem, sync::Arc};
+use std::{
+    mem,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+};
 
 use rdkafka::message::{BorrowedMessage, Message as _};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Progress, native};
+use super::{
+    Progress,
+    native::{self, Waker},
+};
 use crate::record::{Batch, TopicPartition};
 
 /// Records in a batch: enough to make a hand-over cheap.
@@ -20,15 +29,54 @@ const LANE_BYTES: u64 = 4 * 1024 * 1024;
 /// A partition that was assigned: its records in order, and where to note how far they got.
 pub(crate) struct Assigned {
     pub(crate) partition: TopicPartition,
-    pub(crate) batches: UnboundedReceiver<Batch>,
+    pub(crate) batches: Batches,
     pub(crate) progress: Arc<Progress>,
+}
+
+/// The records of one assignment, in order. Asking for the next batch lets the last one go.
+pub(crate) struct Batches {
+    receiver: UnboundedReceiver<Batch>,
+    room: Arc<Room>,
+    waker: Arc<Waker>,
+    held: (u64, u64),
+}
+
+impl Batches {
+    /// The next batch; `None` when the assignment has ended, or its partition where that was asked for. May be dropped
+    /// while it waits.
+    pub(crate) async fn next(&mut self) -> Option<Batch> {
+        let (records, bytes) = mem::take(&mut self.held);
+        if records > 0 {
+            self.room.records.fetch_add(records, Ordering::Relaxed);
+            self.room.bytes.fetch_add(bytes, Ordering::Relaxed);
+            if self.room.wanted.load(Ordering::SeqCst) {
+                self.waker.wake();
+            }
+        }
+        let batch = self.receiver.recv().await?;
+        self.held = size(&batch);
+        Some(batch)
+    }
+}
+
+/// What a worker has let go.
+#[derive(Default)]
+struct Room {
+    records: AtomicU64,
+    bytes: AtomicU64,
+    /// Whether the partition is paused until there is room.
+    wanted: AtomicBool,
+}
+
+fn size(batch: &Batch) -> (u64, u64) {
+    (batch.len() as u64, batch.size() as u64)
 }
 
 /// One assignment of one partition. It is bounded by pausing, as the channel to its worker is not.
 pub(super) struct Lane {
     pub(super) partition: TopicPartition,
     pub(super) progress: Arc<Progress>,
-    pub(super) paused: bool,
+    paused: bool,
     /// The last offset that a commit was asked for.
     pub(super) requested: Option<i64>,
     filling: Batch,
@@ -36,12 +84,15 @@ pub(super) struct Lane {
     batches: Option<UnboundedSender<Batch>>,
     records: u64,
     bytes: u64,
+    room: Arc<Room>,
 }
 
 impl Lane {
-    pub(super) fn open(partition: TopicPartition) -> (Self, Assigned) {
-        let (sender, batches) = unbounded_channel();
+    pub(super) fn open(partition: TopicPartition, waker: Arc<Waker>) -> (Self, Assigned) {
+        let (sender, receiver) = unbounded_channel();
         let progress = Arc::new(Progress::new());
+        let room = Arc::<Room>::default();
+        let batches = Batches { receiver, room: Arc::clone(&room), waker, held: (0, 0) };
         let lane = Self {
             partition: partition.clone(),
             progress: Arc::clone(&progress),
@@ -51,6 +102,7 @@ impl Lane {
             batches: Some(sender),
             records: 0,
             bytes: 0,
+            room,
         };
         (lane, Assigned { partition, batches, progress })
     }
@@ -72,8 +124,9 @@ impl Lane {
         // The next batch is likely to be as large as this one.
         let next = Batch::with_capacity(self.filling.size(), self.filling.len());
         let batch = mem::replace(&mut self.filling, next);
-        self.records += batch.len() as u64;
-        self.bytes += batch.size() as u64;
+        let (records, bytes) = size(&batch);
+        self.records += records;
+        self.bytes += bytes;
         // Without a worker nothing is finished, so nothing of it is committed.
         if let Some(batches) = &self.batches {
             let _ = batches.send(batch);
@@ -86,8 +139,27 @@ impl Lane {
         self.batches = None;
     }
 
+    /// Hands over what is left and lets the worker end behind it.
+    pub(super) fn end_of_partition(&mut self) {
+        self.flush();
+        self.batches = None;
+    }
+
+    pub(super) fn is_paused(&self) -> bool {
+        self.paused
+    }
+
+    pub(super) fn set_paused(&mut self, paused: bool) {
+        self.paused = paused;
+        self.room.wanted.store(paused, Ordering::SeqCst);
+    }
+
     fn waiting(&self) -> (u64, u64) {
-        (self.records.saturating_sub(self.progress.records()), self.bytes.saturating_sub(self.progress.bytes()))
+        let released = |counter: &AtomicU64| counter.load(Ordering::SeqCst);
+        (
+            self.records.saturating_sub(released(&self.room.records)),
+            self.bytes.saturating_sub(released(&self.room.bytes)),
+        )
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -137,6 +209,10 @@ impl Lanes {
         if let Some(lane) = self.open.get_mut(self.last) {
             lane.push(message);
         }
+    }
+
+    pub(super) fn end_of_partition(&mut self, partition: i32) {
+        self.open.iter_mut().filter(|lane| lane.partition.partition == partition).for_each(Lane::end_of_partition);
     }
 
     pub(super) fn flush(&mut self) {

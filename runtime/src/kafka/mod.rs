@@ -18,7 +18,7 @@ pub(crate) use offsets::Progress;
 pub(crate) use settings::check;
 pub use sink::OutgoingRecord;
 pub(crate) use sink::{SendError, Sink};
-pub(crate) use source::{Assigned, Source, SourceEvent, SourceSettings};
+pub(crate) use source::{Assigned, Batches, Read, Source, SourceEvent, SourceSettings};
 
 #[cfg(test)]
 mod tests {
@@ -43,7 +43,7 @@ mod tests {
 
         let settings = SourceSettings {
             group: "workers".to_owned(),
-            topics: vec!["orders".to_owned()],
+            read: Read::Topics(vec!["orders".to_owned()]),
             commit_interval: Duration::from_secs(1),
         };
         let mut source = Source::start(&config, &settings).unwrap();
@@ -52,7 +52,7 @@ mod tests {
                 break assigned.remove(0).batches;
             }
         };
-        let batch = batches.recv().await.unwrap();
+        let batch = batches.next().await.unwrap();
         let headers: Vec<_> = batch.get(0).unwrap().headers.iter().collect();
         assert_eq!(headers, expected);
         assert!(source.close(Instant::now() + Duration::from_secs(10)).await.is_some());

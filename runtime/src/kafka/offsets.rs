@@ -1,31 +1,42 @@
 //! How far one assignment of one partition has got. Pure: the watermark is derived from finished work alone.
 
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::{
+    collections::BTreeSet,
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicI64, Ordering},
+    },
+};
+
+use tokio::sync::Notify;
 
 const NOTHING: i64 = -1;
 
 /// The progress of one assignment. Another assignment of the same partition has one of its own, so a late result of an
 /// earlier one counts nowhere.
 ///
-/// Records of a partition are handled in the order of their delivery, so the watermark is the last finished record;
-/// offsets may have gaps.
+/// Records of a partition are handled in the order of their delivery, so the watermark is the last finished record,
+/// unless one before it still waits for the write that settles it. Offsets may have gaps.
 #[derive(Debug)]
 pub(crate) struct Progress {
     next: AtomicI64,
-    records: AtomicU64,
-    bytes: AtomicU64,
+    /// The records that were passed and are not finished.
+    unsettled: Mutex<BTreeSet<i64>>,
+    settled: Notify,
     running: AtomicI64,
     stopped: AtomicBool,
+    stop: Notify,
 }
 
 impl Progress {
     pub(crate) fn new() -> Self {
         Self {
             next: AtomicI64::new(NOTHING),
-            records: AtomicU64::new(0),
-            bytes: AtomicU64::new(0),
+            unsettled: Mutex::default(),
+            settled: Notify::new(),
             running: AtomicI64::new(NOTHING),
             stopped: AtomicBool::new(false),
+            stop: Notify::new(),
         }
     }
 
@@ -34,22 +45,48 @@ impl Progress {
         self.running.store(offset, Ordering::Relaxed);
     }
 
-    /// The record at this offset, and all before it, need not be seen again. The only place that adds the one.
+    /// The record at this offset, and all before it that are not unsettled, need not be seen again. The only place that
+    /// adds the one.
     pub(crate) fn finish(&self, offset: i64) {
         self.next.store(offset + 1, Ordering::Release);
         self.running.store(NOTHING, Ordering::Relaxed);
-        self.records.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A batch of this many bytes was let go.
-    pub(crate) fn release(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    /// Goes on behind the record at this offset, which is finished only by [`Progress::settle`].
+    pub(crate) fn pass(&self, offset: i64) {
+        // First, so that no reader sees it as finished.
+        self.unsettled().insert(offset);
+        self.finish(offset);
     }
 
-    /// The offset to commit: one behind the last finished record. `None` before the first one.
+    /// A record that was passed is finished.
+    pub(crate) fn settle(&self, offset: i64) {
+        self.unsettled().remove(&offset);
+        self.settled.notify_waiters();
+    }
+
+    /// Waits until fewer than `most` records are unsettled.
+    pub(crate) async fn unsettled_below(&self, most: usize) {
+        loop {
+            // Made before looking, so that nothing is missed in between.
+            let settled = self.settled.notified();
+            if self.unsettled().len() < most {
+                return;
+            }
+            settled.await;
+        }
+    }
+
+    fn unsettled(&self) -> MutexGuard<'_, BTreeSet<i64>> {
+        self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The offset to commit: the lowest one that is not finished. `None` before the first finished record.
     pub(crate) fn committable(&self) -> Option<i64> {
+        // In this order: what is passed later is unsettled by the time that it counts here.
         let next = self.next.load(Ordering::Acquire);
-        (next != NOTHING).then_some(next)
+        let unsettled = self.unsettled().first().copied();
+        (next != NOTHING).then(|| unsettled.map_or(next, |offset| offset.min(next)))
     }
 
     /// The record that is being worked on.
@@ -58,23 +95,22 @@ impl Progress {
         (running != NOTHING).then_some(running)
     }
 
-    /// Records finished.
-    pub(crate) fn records(&self) -> u64 {
-        self.records.load(Ordering::Relaxed)
-    }
-
-    /// Bytes let go.
-    pub(crate) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
-    }
-
     /// No further record of this assignment may be started.
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
+        self.stop.notify_waiters();
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
         self.stopped.load(Ordering::Acquire)
+    }
+
+    /// Waits for [`Progress::stop`].
+    pub(crate) async fn stopped(&self) {
+        let stop = self.stop.notified();
+        if !self.is_stopped() {
+            stop.await;
+        }
     }
 }
 
@@ -99,7 +135,7 @@ mod tests {
             progress.start(offset);
             progress.finish(offset);
         }
-        assert_eq!((progress.committable(), progress.records()), (Some(7), 4));
+        assert_eq!(progress.committable(), Some(7));
     }
 
     #[test]
@@ -110,5 +146,44 @@ mod tests {
         earlier.finish(50);
         assert_eq!(present.committable(), None);
         assert!(earlier.is_stopped() && !present.is_stopped());
+    }
+
+    #[tokio::test]
+    async fn an_unsettled_record_holds_the_watermark_until_it_is_settled() {
+        let progress = Progress::new();
+        progress.finish(4);
+        progress.pass(5);
+        progress.pass(8);
+        progress.finish(9);
+        assert_eq!(progress.committable(), Some(5));
+        progress.settle(8);
+        assert_eq!(progress.committable(), Some(5));
+        progress.settle(5);
+        assert_eq!(progress.committable(), Some(10));
+        progress.unsettled_below(1).await;
+    }
+
+    #[tokio::test]
+    async fn a_record_that_was_passed_first_is_not_committed() {
+        let progress = Progress::new();
+        progress.pass(7);
+        assert_eq!(progress.committable(), Some(7));
+        let waiting = progress.unsettled_below(1);
+        let mut waiting = std::pin::pin!(waiting);
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        progress.settle(7);
+        waiting.await;
+        assert_eq!(progress.committable(), Some(8));
+    }
+
+    #[tokio::test]
+    async fn stopping_wakes_who_waits_for_it_before_and_after() {
+        let progress = Progress::new();
+        let waiting = progress.stopped();
+        let mut waiting = std::pin::pin!(waiting);
+        assert!(futures_util::poll!(&mut waiting).is_pending());
+        progress.stop();
+        waiting.await;
+        progress.stopped().await;
     }
 }

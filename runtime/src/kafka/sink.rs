@@ -22,6 +22,7 @@ use super::{native, settings};
 use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
+    record::Record,
     time::deadline,
 };
 
@@ -39,6 +40,18 @@ impl OutgoingRecord {
     /// `timestamp` in Unix milliseconds; `None` is the time of the write.
     pub(crate) fn new(topic: String, key: Option<Vec<u8>>, value: Option<Vec<u8>>, timestamp: Option<i64>) -> Self {
         Self { topic, key, value, headers: OwnedHeaders::new_with_capacity(8), timestamp }
+    }
+
+    /// The next hop of a record: its key and, but for those of these names, its headers, in their order. Its timestamp is
+    /// the time of the write, as retention goes by it (contract section 2).
+    pub(crate) fn next_hop(record: &Record<'_>, topic: &str, value: Option<Vec<u8>>, without: &[&str]) -> Self {
+        let mut next = Self::new(topic.to_owned(), record.key.map(<[u8]>::to_vec), value, None);
+        for (name, value) in record.headers {
+            if !without.iter().any(|other| other.as_bytes() == name) {
+                next.push_header(name, value);
+            }
+        }
+        next
     }
 
     pub(crate) fn push_header(&mut self, name: &[u8], value: Option<&[u8]>) {
@@ -168,17 +181,31 @@ impl Sink {
         config.set("batch.num.messages", "1").create_with_context(self.reports.clone()).ok()
     }
 
+    /// Puts a record into the client's queue and leaves the wait for its acknowledgement to the caller, so that many can
+    /// be on their way. Records of one partition are written in the order of these calls. Unlike [`Sink::send`] it does
+    /// not send again what failed as part of a batch that was too large.
+    pub(crate) async fn queue(&self, record: OutgoingRecord) -> Result<Sending<'_>, SendError> {
+        match &self.client {
+            Some(client) => self.queue_with(client, record).await,
+            None => Err(closed(record)),
+        }
+    }
+
     async fn send_with(&self, client: &Client, record: OutgoingRecord) -> Result<(), SendError> {
+        self.queue_with(client, record).await?.acknowledged().await
+    }
+
+    async fn queue_with(&self, client: &Client, record: OutgoingRecord) -> Result<Sending<'_>, SendError> {
         let deadline = deadline(self.timeout);
         let mut record = record;
-        let reply = loop {
+        loop {
             // Made before trying, so that neither room nor the closing is missed in between.
             let room = self.reports.room.notified();
             if self.closed.load(Ordering::Acquire) {
                 return Err(closed(record));
             }
             match enqueue(client, record) {
-                Ok(reply) => break reply,
+                Ok(reply) => return Ok(Sending { sink: self, reply }),
                 Err(SendError { error, record: back }) if error.code() == QUEUE_FULL => {
                     let _waiting = Waiting::in_line(&self.waiting);
                     if tokio::time::timeout_at(deadline.into(), room).await.is_err() {
@@ -188,11 +215,6 @@ impl Sink {
                 }
                 Err(failed) => return Err(failed),
             }
-        };
-        match reply.await {
-            Ok(result) => result.map_err(|failed| self.explain(failed)),
-            // The client's thread is gone without a report, which closing prevents.
-            Err(_) => Err(closed(OutgoingRecord::new(String::new(), None, None, None))),
         }
     }
 
@@ -218,6 +240,23 @@ impl Sink {
         self.reports.room.notify_waiters();
         let singly = self.singly.get().and_then(Option::as_ref);
         self.client.iter().chain(singly).map(|client| flush(client, deadline)).sum::<usize>() + waiting
+    }
+}
+
+/// A record on its way to the broker. Dropping this does not take it back.
+pub(crate) struct Sending<'a> {
+    sink: &'a Sink,
+    reply: oneshot::Receiver<Result<(), SendError>>,
+}
+
+impl Sending<'_> {
+    /// Waits for the acknowledgement.
+    pub(crate) async fn acknowledged(self) -> Result<(), SendError> {
+        match self.reply.await {
+            Ok(result) => result.map_err(|failed| self.sink.explain(failed)),
+            // The client's thread is gone without a report, which closing prevents.
+            Err(_) => Err(closed(OutgoingRecord::new(String::new(), None, None, None))),
+        }
     }
 }
 

@@ -9,30 +9,34 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rdkafka::{TopicPartitionList, consumer::Consumer as _};
+use rdkafka::{
+    Offset, TopicPartitionList,
+    consumer::Consumer as _,
+    error::{KafkaError as ClientError, KafkaResult},
+};
 use tokio::sync::{
     mpsc::{UnboundedReceiver, unbounded_channel},
     oneshot,
 };
 
-pub(crate) use super::lanes::Assigned;
+pub(crate) use super::lanes::{Assigned, Batches};
 use super::{
     committer::{Committed, Committer, Offsets},
     group::{Client, Group},
     lanes::Lane,
+    native::Waker,
     settings,
 };
 use crate::{
     config::{Config, ConfigError},
     error::KafkaError,
     event::Event,
+    record::TopicPartition,
     time::deadline,
 };
 
 /// How long a poll waits for a record when nothing else is due.
 const IDLE: Duration = Duration::from_millis(100);
-/// The same while a partition is paused, so that it is resumed soon after its worker has caught up.
-const IDLE_PAUSED: Duration = Duration::from_millis(5);
 /// Records polled before commands, commits and pauses are looked at again.
 const ROUND: usize = 1024;
 /// How long polling waits for workers that are nearly as fast as it, before it pauses their partitions: pausing throws
@@ -43,8 +47,44 @@ const UNATTENDED_CLOSE: Duration = Duration::from_secs(5);
 
 pub(crate) struct SourceSettings {
     pub(crate) group: String,
-    pub(crate) topics: Vec<String>,
+    pub(crate) read: Read,
     pub(crate) commit_interval: Duration,
+}
+
+/// What a source reads.
+pub(crate) enum Read {
+    /// The partitions of these topics that the group gives to this member.
+    Topics(Vec<String>),
+    /// The same for one topic; the records of each partition end where the partition ends.
+    TopicToEnd(String),
+    /// These partitions of one topic from where the group is to their end, without becoming a member of it.
+    PartitionsToEnd(Vec<TopicPartition>),
+}
+
+impl Read {
+    fn topics(&self) -> Vec<String> {
+        match self {
+            Self::Topics(topics) => topics.clone(),
+            Self::TopicToEnd(topic) => vec![topic.clone()],
+            Self::PartitionsToEnd(partitions) => partitions.iter().map(|each| each.topic.to_string()).collect(),
+        }
+    }
+
+    fn start(&self, client: &Client) -> KafkaResult<()> {
+        match self {
+            Self::Topics(topics) => client.subscribe(&topics.iter().map(String::as_str).collect::<Vec<_>>()),
+            Self::TopicToEnd(topic) => client.subscribe(&[topic]),
+            Self::PartitionsToEnd(partitions) => {
+                let mut list = TopicPartitionList::new();
+                for each in partitions {
+                    list.add_partition_offset(&each.topic, each.partition, Offset::Stored)?;
+                }
+                client.assign(&list)?;
+                client.context().assigned(&list);
+                Ok(())
+            }
+        }
+    }
 }
 
 /// What the poll thread tells the consumer.
@@ -74,6 +114,7 @@ enum Command {
 /// The handle to the poll thread. Dropping it closes the member without waiting for it.
 pub(crate) struct Source {
     commands: Sender<Command>,
+    waker: Arc<Waker>,
     events: UnboundedReceiver<SourceEvent>,
 }
 
@@ -83,17 +124,22 @@ impl Source {
         let (commands, queue) = channel();
         let (send, events) = unbounded_channel();
         let failed = |reason: String| ConfigError::Client { reason };
-        let group = Group::new(settings.topics.clone(), send);
-        let client: Client =
-            settings::consumer(config, &settings.group).create_with_context(group).map_err(settings::refused)?;
+        let waker = Arc::<Waker>::default();
+        let group = Group::new(settings.read.topics(), Arc::clone(&waker), send);
+        let mut client = settings::consumer(config, &settings.group);
+        if !matches!(settings.read, Read::Topics(_)) {
+            client.set("enable.partition.eof", "true");
+        }
+        let client: Client = client.create_with_context(group).map_err(settings::refused)?;
         let client = Arc::new(client);
-        let topics: Vec<_> = settings.topics.iter().map(String::as_str).collect();
-        client.subscribe(&topics).map_err(|error| failed(error.to_string()))?;
+        waker.attach(client.client());
+        settings.read.start(&client).map_err(|error| failed(error.to_string()))?;
         let (committer, committer_ended) =
             Committer::start(Arc::clone(&client)).map_err(|error| failed(error.to_string()))?;
         client.context().set_committer(Some(committer.clone()));
         let poller = Poller {
             client,
+            waker: Arc::clone(&waker),
             committer,
             committer_ended,
             commands: queue,
@@ -106,7 +152,7 @@ impl Source {
             .name("babelqueue-poll".to_owned())
             .spawn(move || poller.run())
             .map_err(|error| failed(error.to_string()))?;
-        Ok(Self { commands, events })
+        Ok(Self { commands, waker, events })
     }
 
     /// What happened next; `None` when the member has ended.
@@ -123,6 +169,7 @@ impl Source {
     pub(crate) fn drain(&self) {
         // A poll thread that is gone hands out nothing.
         let _ = self.commands.send(Command::Drain);
+        self.waker.wake();
     }
 
     /// Commits what is finished and leaves the group. `None` when that was not done by the deadline; it goes on by
@@ -130,12 +177,14 @@ impl Source {
     pub(crate) async fn close(&self, deadline: Instant) -> Option<Closed> {
         let (reply, closed) = oneshot::channel();
         self.commands.send(Command::Close { deadline, reply }).ok()?;
+        self.waker.wake();
         tokio::time::timeout_at(deadline.into(), closed).await.ok()?.ok()
     }
 }
 
 struct Poller {
     client: Arc<Client>,
+    waker: Arc<Waker>,
     committer: Committer,
     committer_ended: Receiver<()>,
     commands: Receiver<Command>,
@@ -175,12 +224,12 @@ impl Poller {
     }
 
     fn poll(&self) {
-        let paused = self.group().lanes().open.iter().any(|lane| lane.paused);
-        let mut wait = if paused { IDLE_PAUSED } else { IDLE };
+        let mut wait = IDLE;
         for _ in 0..ROUND {
             match self.client.poll(wait) {
                 // While draining what was fetched ahead is left to the next owner.
                 Some(Ok(message)) if !self.draining => self.group().lanes().push(&message),
+                Some(Err(ClientError::PartitionEOF(partition))) => self.group().lanes().end_of_partition(partition),
                 // Errors have reached the group's callback.
                 Some(Ok(_) | Err(_)) => {}
                 None => break,
@@ -192,19 +241,19 @@ impl Poller {
 
     fn pause_full_lanes(&self) {
         let patience = deadline(PATIENCE);
-        let full = |group: &Group| group.lanes().open.iter().any(|lane| !lane.paused && lane.is_full());
+        let full = |group: &Group| group.lanes().open.iter().any(|lane| !lane.is_paused() && lane.is_full());
         while full(self.group()) {
             if Instant::now() < patience {
                 thread::sleep(Duration::from_millis(1));
                 continue;
             }
-            self.turn(true, |lane| !lane.paused && lane.is_full());
+            self.turn(true, |lane| !lane.is_paused() && lane.is_full());
         }
     }
 
     fn resume_lanes_with_room(&self) {
         if !self.draining {
-            self.turn(false, |lane| lane.paused && lane.has_room());
+            self.turn(false, |lane| lane.is_paused() && lane.has_room());
         }
     }
 
@@ -212,7 +261,7 @@ impl Poller {
     fn turn(&self, pause: bool, choose: impl Fn(&Lane) -> bool) {
         let mut list = TopicPartitionList::new();
         for lane in self.group().lanes().open.iter_mut().filter(|lane| choose(lane)) {
-            lane.paused = pause;
+            lane.set_paused(pause);
             list.add_partition(&lane.partition.topic, lane.partition.partition);
         }
         if list.count() == 0 {
@@ -262,7 +311,7 @@ impl Poller {
         for lane in &mut self.group().lanes().open {
             lane.end();
         }
-        self.turn(true, |lane| !lane.paused);
+        self.turn(true, |lane| !lane.is_paused());
     }
 
     fn close(self, deadline: Instant) -> Closed {
@@ -270,6 +319,7 @@ impl Poller {
         let offsets = self.group().lanes().open.iter().filter_map(Lane::committable).collect();
         let commit = self.committer.commit_within(offsets, remaining());
         self.group().set_committer(None);
+        self.waker.detach();
         let Self { client, committer, committer_ended, .. } = self;
         drop(committer);
         // Whoever drops the client last closes it, which blocks; that should be this thread.
