@@ -4,12 +4,13 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "time",
     "error",
     "job",
     "record",
     "headers",
+    "traceparent",
     "envelope",
     "event",
     "config",
