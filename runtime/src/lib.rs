@@ -61,6 +61,7 @@ mod shutdown;
 pub mod testing;
 mod time;
 mod topics;
+mod traceparent;
 
 pub use babelqueue_macros::{babel_job, routes};
 pub use uuid::Uuid;

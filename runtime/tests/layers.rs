@@ -4,12 +4,13 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 24] = [
     "time",
     "error",
     "job",
     "record",
     "headers",
+    "traceparent",
     "envelope",
     "event",
     "config",

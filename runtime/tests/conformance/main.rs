@@ -10,6 +10,7 @@ mod reemit;
 mod report;
 mod sections;
 mod suite;
+mod traceparent;
 
 use std::{env, path::Path, process::ExitCode};
 

@@ -9,6 +9,7 @@ use crate::{
     identity, kafka, producing, reemit,
     report::Run,
     suite::{Case, Suite},
+    traceparent,
 };
 
 pub(crate) enum Runner {
@@ -34,7 +35,7 @@ pub(crate) const SECTIONS: &[(&str, Runner)] = &[
     ("payload_schema_unicode", Runner::Waiting("payload validation")),
     ("trim", Runner::Each(trim)),
     ("job_type", Runner::Each(identity::resolved)),
-    ("traceparent", Runner::Waiting("tracing")),
+    ("traceparent", Runner::Each(traceparent::extract)),
     ("backoff", Runner::Waiting("retry topics")),
     ("retry_backoff", Runner::Waiting("the backoff helper")),
     ("kafka_poison", Runner::Each(identity::kafka_poison)),
