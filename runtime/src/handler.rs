@@ -9,6 +9,7 @@ use crate::{
     job::Job,
     publisher::Message,
     record::{Batch, Headers, Record, TopicPartition},
+    retry_topics::RetryTopics,
 };
 
 /// Handles jobs of one type.
@@ -233,6 +234,7 @@ impl fmt::Debug for HandlerError {
 /// One delivery of a job: where it came from and how it travelled.
 pub struct Delivery {
     kafka: Kafka,
+    retry_topics: Arc<[RetryTopics]>,
     partition: TopicPartition,
     batch: Arc<Batch>,
     pub(crate) index: usize,
@@ -244,8 +246,32 @@ pub struct Delivery {
 
 impl Delivery {
     /// The delivery of the first record of a batch.
-    pub(crate) fn new(kafka: Kafka, partition: TopicPartition, batch: Arc<Batch>) -> Self {
-        Self { kafka, partition, batch, index: 0, attempts: 0, body_trace_id: None, body_message_id: None }
+    pub(crate) fn new(
+        kafka: Kafka,
+        retry_topics: Arc<[RetryTopics]>,
+        partition: TopicPartition,
+        batch: Arc<Batch>,
+    ) -> Self {
+        Self {
+            kafka,
+            retry_topics,
+            partition,
+            batch,
+            index: 0,
+            attempts: 0,
+            body_trace_id: None,
+            body_message_id: None,
+        }
+    }
+
+    pub(crate) fn batch(&self) -> &Arc<Batch> {
+        &self.batch
+    }
+
+    /// A record of which no more is known yet.
+    pub(crate) fn begin(&mut self, attempts: i64) {
+        self.attempts = attempts;
+        (self.body_trace_id, self.body_message_id) = (None, None);
     }
 
     /// Keeps the ids that the body alone carries.
@@ -331,7 +357,8 @@ impl Delivery {
     /// }
     /// ```
     pub fn message<'a, J: Job>(&'a self, job: &'a J) -> Message<'a, J> {
-        Message::new(&self.kafka, J::TOPIC, job).trace_id(self.trace_id())
+        let retry_topics = self.retry_topics.iter().find(|topics| topics.work_topic() == J::TOPIC);
+        Message::new(&self.kafka, J::TOPIC, retry_topics, job).trace_id(self.trace_id())
     }
 }
 

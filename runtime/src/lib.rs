@@ -71,7 +71,7 @@ pub use crate::schema::json_schema;
 pub use crate::{
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
-    consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Summary},
+    consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Settled, Summary},
     envelope::EncodeError,
     error::KafkaError,
     event::Event,
@@ -82,7 +82,7 @@ pub use crate::{
     record::{HeaderIter, Headers, TopicPartition},
     retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
-    settle::UnknownUrn,
+    settle::{Exhausted, UnknownUrn},
     shutdown::shutdown_signal,
 };
 

@@ -86,8 +86,8 @@ pub(crate) enum Decision {
     Commit,
     /// Unhandled, as the strategy asks.
     Delete,
-    /// Write it to a retry topic, with this many failures and this delay.
-    Retry { tier: Tier, delay: Duration, attempts: i64 },
+    /// Write it to a retry topic, with this many failures and this delay; the reason is for where it cannot hold it.
+    Retry { reason: DeadLetterReason, tier: Tier, delay: Duration, attempts: i64 },
     /// Write it to the dead-letter topic, with this many failures.
     DeadLetter { reason: DeadLetterReason, attempts: i64 },
     /// Write it to the dead-letter topic as it is: nothing of it may be understood here.
@@ -150,7 +150,7 @@ impl Policy<'_> {
             None => topics.tier_after(self.attempts).map(|tier| (tier.clone(), tier.delay)),
         });
         match tier {
-            Some((tier, delay)) => Decision::Retry { tier, delay, attempts: self.failures() },
+            Some((tier, delay)) => Decision::Retry { reason, tier, delay, attempts: self.failures() },
             // The handler wants it again, later than is possible: that is no reason to let it go.
             None if asked.is_some() && !self.has_dead_letters() => Decision::Stop,
             None => self.give_up(reason),
@@ -185,10 +185,10 @@ mod tests {
         Decision::DeadLetter { reason, attempts }
     }
 
-    fn wait(tier: usize, delay: u64, attempts: i64) -> Decision {
+    fn wait(reason: DeadLetterReason, tier: usize, delay: u64, attempts: i64) -> Decision {
         let tiers = RetryTopics::for_topic("orders").tiers([1, 60].map(Duration::from_secs));
         let tier = tiers.all_tiers().nth(tier - 1).unwrap();
-        Decision::Retry { tier, delay: Duration::from_secs(delay), attempts }
+        Decision::Retry { reason, tier, delay: Duration::from_secs(delay), attempts }
     }
 
     /// The decisions for each topology, by outcome and earlier failures.
@@ -210,15 +210,20 @@ mod tests {
         let table: Vec<(Outcome, i64, Rules, [Decision; 4])> = vec![
             (Outcome::Handled, 0, rules, [Commit, Commit, Commit, Commit]),
             (Outcome::Handled, 9, rules, [Commit, Commit, Commit, Commit]),
-            (failed(), 0, rules, [Stop, dead(FAILED, 1), wait(1, 1, 1), wait(1, 1, 1)]),
-            (failed(), 1, rules, [Stop, dead(FAILED, 2), wait(2, 60, 2), wait(2, 60, 2)]),
+            (failed(), 0, rules, [Stop, dead(FAILED, 1), wait(FAILED, 1, 1, 1), wait(FAILED, 1, 1, 1)]),
+            (failed(), 1, rules, [Stop, dead(FAILED, 2), wait(FAILED, 2, 60, 2), wait(FAILED, 2, 60, 2)]),
             (failed(), 2, rules, [Stop, dead(FAILED, 3), Drop, dead(FAILED, 3)]),
             (failed(), 2, stopping, [Stop, dead(FAILED, 3), Stop, dead(FAILED, 3)]),
             (failed(), 0, once, [Stop, dead(FAILED, 1), Drop, dead(FAILED, 1)]),
             (failed(), i64::MAX, rules, [Stop, dead(FAILED, i64::MAX), Drop, dead(FAILED, i64::MAX)]),
-            (failed(), 5, Rules { max_tries: 9, ..rules }, [Stop, dead(FAILED, 6), wait(2, 60, 6), wait(2, 60, 6)]),
-            (after(0), 0, rules, [Stop, dead(FAILED, 1), wait(1, 0, 1), wait(1, 0, 1)]),
-            (after(30), 0, rules, [Stop, dead(FAILED, 1), wait(2, 30, 1), wait(2, 30, 1)]),
+            (
+                failed(),
+                5,
+                Rules { max_tries: 9, ..rules },
+                [Stop, dead(FAILED, 6), wait(FAILED, 2, 60, 6), wait(FAILED, 2, 60, 6)],
+            ),
+            (after(0), 0, rules, [Stop, dead(FAILED, 1), wait(FAILED, 1, 0, 1), wait(FAILED, 1, 0, 1)]),
+            (after(30), 0, rules, [Stop, dead(FAILED, 1), wait(FAILED, 2, 30, 1), wait(FAILED, 2, 30, 1)]),
             (after(61), 0, rules, [Stop, dead(FAILED, 1), Stop, dead(FAILED, 1)]),
             (after(1), 2, rules, [Stop, dead(FAILED, 3), Drop, dead(FAILED, 3)]),
             (fatal(), 0, rules, [Stop, dead(FAILED, 1), Drop, dead(FAILED, 1)]),
@@ -234,7 +239,7 @@ mod tests {
                 Outcome::UnknownUrn,
                 0,
                 with(UnknownUrn::Release),
-                [Stop, dead(UNKNOWN, 1), wait(1, 1, 1), wait(1, 1, 1)],
+                [Stop, dead(UNKNOWN, 1), wait(UNKNOWN, 1, 1, 1), wait(UNKNOWN, 1, 1, 1)],
             ),
             (Outcome::UnknownUrn, 2, with(UnknownUrn::Release), [Stop, dead(UNKNOWN, 3), Drop, dead(UNKNOWN, 3)]),
             (Outcome::UnknownUrn, 2, with(UnknownUrn::DeadLetter), [Stop, dead(UNKNOWN, 2), Stop, dead(UNKNOWN, 2)]),

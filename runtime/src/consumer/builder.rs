@@ -160,7 +160,8 @@ impl ConsumerBuilder {
                 return refuse("this consumer reads a topic that it would write to");
             }
         }
-        let every = |has: fn(&RetryTopics) -> bool| topics.iter().all(|topic| self.retry_topics_of(topic).is_some_and(has));
+        let every =
+            |has: fn(&RetryTopics) -> bool| topics.iter().all(|topic| self.retry_topics_of(topic).is_some_and(has));
         match self.rules.unknown_urn {
             UnknownUrn::Release if !every(RetryTopics::has_tiers) => {
                 refuse("unknown_urn", "`Release` needs retry topics for every topic that is read")

@@ -5,7 +5,7 @@
 //! the member's own thread.
 
 mod builder;
-mod hops;
+mod hop;
 mod report;
 mod settlement;
 mod worker;
@@ -26,12 +26,10 @@ pub use self::{
     report::{ConsumerError, Reason, RecordError, Settled, Summary},
 };
 use self::{
-    builder::Hooks,
     settlement::{Counts, Settlement},
     worker::{Turn, Worker},
 };
 use crate::{
-    config::ConfigError,
     error::{Class, KafkaError},
     event::Event,
     kafka::{Assigned, Progress, Read, Source, SourceEvent, SourceSettings},
@@ -100,6 +98,10 @@ impl Consumer {
     /// account. What was finished until then is committed.
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<Summary, ConsumerError> {
         let topics = self.settings.check(&self.routes)?;
+        if !self.settings.retry_topics.is_empty() {
+            // Starts the sending client, so that no record has to find out that it does not.
+            self.settings.kafka.sink()?;
+        }
         let source = Source::start(
             self.settings.kafka.config(),
             &SourceSettings {
@@ -218,7 +220,9 @@ impl Running<'_> {
         let mut unfinished: Vec<_> = self
             .progress
             .iter()
-            .flat_map(|(partition, progress)| progress.unfinished().into_iter().map(|offset| (partition.clone(), offset)))
+            .flat_map(|(partition, progress)| {
+                progress.unfinished().into_iter().map(|offset| (partition.clone(), offset))
+            })
             .collect();
         unfinished.sort();
         unfinished

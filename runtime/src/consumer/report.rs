@@ -95,9 +95,18 @@ impl fmt::Display for RecordError {
     }
 }
 
+/// What an outcome says.
+#[derive(Clone, Debug)]
+pub(super) struct Explained {
+    pub(super) reason: Reason,
+    pub(super) error: String,
+    /// The name of the error's type, where it is known.
+    pub(super) exception: Option<&'static str>,
+}
+
 /// Reason and detail of an outcome; `None` for a handled record.
-pub(super) fn explain(outcome: &Outcome) -> Option<(Reason, String)> {
-    Some(match outcome {
+pub(super) fn explain(outcome: &Outcome) -> Option<Explained> {
+    let (reason, error) = match outcome {
         Outcome::Handled => return None,
         Outcome::Failed(error) if error.is_fatal() => (Reason::Failed, format!("{} (fatal)", chain(error))),
         Outcome::Failed(error) => (Reason::Failed, chain(error)),
@@ -109,7 +118,12 @@ pub(super) fn explain(outcome: &Outcome) -> Option<(Reason, String)> {
             Reason::UnknownUrn,
             "register a handler, or choose what to do with such records by `unknown_urn(…)`".to_owned(),
         ),
-    })
+    };
+    let exception = match outcome {
+        Outcome::Failed(error) => error.exception(),
+        _ => None,
+    };
+    Some(Explained { reason, error, exception })
 }
 
 /// The error and what caused it, each once: many errors repeat their cause in their own text.

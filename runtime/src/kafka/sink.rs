@@ -166,7 +166,7 @@ impl Sink {
     pub(crate) async fn send(&self, record: OutgoingRecord) -> Result<(), SendError> {
         let Some(client) = &self.client else { return Err(closed(record)) };
         match self.send_with(client, record).await {
-            Err(SendError { error, record }) if error.code() == TOO_LARGE_FOR_BROKER => {
+            Err(SendError { error, record }) if error.is_too_large() => {
                 match self.singly.get_or_init(|| self.start_singly()) {
                     Some(client) => self.send_with(client, *record).await,
                     None => Err(SendError { error, record }),
@@ -281,7 +281,6 @@ impl Drop for Sink {
 }
 
 const QUEUE_FULL: &str = "QueueFull";
-const TOO_LARGE_FOR_BROKER: &str = "MessageSizeTooLarge";
 const TIMED_OUT: &str = "MessageTimedOut";
 const ALL_DOWN: &str = "AllBrokersDown";
 
