@@ -36,6 +36,7 @@
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
 //! `schemars` (JSON Schema of payloads), `tls`, `gssapi`, `zstd`.
 
+mod backoff;
 mod client;
 mod config;
 mod consumer;
@@ -69,6 +70,7 @@ pub use uuid::Uuid;
 #[cfg(feature = "schemars")]
 pub use crate::schema::json_schema;
 pub use crate::{
+    backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
     consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Settled, Summary},

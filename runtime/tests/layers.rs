@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 24] = [
+const ORDER: [&str; 25] = [
     "time",
     "error",
     "job",
@@ -14,6 +14,7 @@ const ORDER: [&str; 24] = [
     "envelope",
     "event",
     "config",
+    "backoff",
     "retry_topics",
     "kafka",
     "deliver",
