@@ -48,6 +48,7 @@ mod handler;
 mod headers;
 mod job;
 mod kafka;
+mod member;
 #[doc(hidden)]
 pub mod private;
 mod publisher;

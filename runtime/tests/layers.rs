@@ -18,6 +18,7 @@ const ORDER: &[&str] = &[
     "retry_topics",
     "kafka",
     "deliver",
+    "member",
     "client",
     "topics",
     "publisher",
