@@ -220,6 +220,11 @@ impl Delivery {
         self.body_message_id = missing(headers.message_id, envelope.message_id());
     }
 
+    #[cfg(feature = "validate")]
+    pub(crate) fn kafka(&self) -> &Kafka {
+        &self.kafka
+    }
+
     pub(crate) fn record(&self) -> Option<Record<'_>> {
         self.batch.get(self.index)
     }

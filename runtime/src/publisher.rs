@@ -11,6 +11,8 @@ use std::{
 use serde::Serialize;
 use uuid::Uuid;
 
+#[cfg(feature = "validate")]
+use crate::envelope::Verdict;
 use crate::{
     client::Kafka,
     config::ConfigError,
@@ -69,7 +71,7 @@ impl<J: Job> Publisher<J> {
     ///
     /// # Errors
     ///
-    /// The payload does not serialize, or the record was not acknowledged within the delivery timeout; the error hands
+    /// The payload does not serialize or is not valid, or the record was not acknowledged within the delivery timeout; the error hands
     /// the record back.
     pub async fn publish(&self, job: &J) -> Result<Uuid, PublishError> {
         self.message(job).send().await
@@ -170,7 +172,7 @@ impl<'a, J: Job> Message<'a, J> {
     ///
     /// # Errors
     ///
-    /// The payload does not serialize, a header or `meta` entry is not allowed, or the record was not acknowledged
+    /// The payload does not serialize or is not valid, a header or `meta` entry is not allowed, or the record was not acknowledged
     /// within the delivery timeout; the error hands the record back.
     pub async fn send(self) -> Result<Uuid, PublishError> {
         let sink = self.kafka.sink()?;
@@ -189,6 +191,8 @@ impl<'a, J: Job> Message<'a, J> {
     /// The record, its `meta.id` and its trace id.
     fn into_record(self) -> Result<(OutgoingRecord, Uuid, String), PublishError> {
         let encoded = self.draft.encode(self.job)?;
+        #[cfg(feature = "validate")]
+        self.validate(&encoded.body)?;
         let key = match self.key {
             Key::OfJob => self.job.key().map(Cow::into_owned),
             Key::Chosen(key) => key.map(<[u8]>::to_vec),
@@ -215,6 +219,18 @@ impl<'a, J: Job> Message<'a, J> {
     }
 }
 
+#[cfg(feature = "validate")]
+impl<J: Job> Message<'_, J> {
+    /// Judges the payload as it was written: that is what a consumer will see.
+    fn validate(&self, body: &[u8]) -> Result<(), PublishError> {
+        let Some(schemas) = self.kafka.schemas().filter(|schemas| schemas.covers(J::URN)) else { return Ok(()) };
+        if let Verdict::Ok(envelope) = envelope::decode(body) {
+            schemas.validate(J::URN, envelope.data().unwrap_or("{}"))?;
+        }
+        Ok(())
+    }
+}
+
 impl<'a, J: Job> IntoFuture for Message<'a, J> {
     type Output = Result<Uuid, PublishError>;
     type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send + 'a>>;
@@ -231,6 +247,10 @@ pub enum PublishError {
     /// The payload or an added member cannot be encoded.
     #[error(transparent)]
     Encode(#[from] EncodeError),
+    /// The payload violates the schema of its URN; nothing was sent.
+    #[cfg(feature = "validate")]
+    #[error("not published: {0}")]
+    Invalid(#[from] crate::validate::Violations),
     /// A header of the name cannot be added.
     #[error(
         "header `{name}` cannot be added: names that begin with `bq-` belong to the contract, and none holds a NUL"

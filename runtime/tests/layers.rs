@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "time",
     "error",
     "job",
@@ -14,6 +14,7 @@ const ORDER: [&str; 21] = [
     "event",
     "config",
     "kafka",
+    "validate",
     "client",
     "topics",
     "publisher",
