@@ -34,8 +34,10 @@
 //!
 //! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
-//! `schemars` (JSON Schema of payloads), `validate` (payloads checked by JSON Schema), `tls`, `gssapi`, `zstd`.
+//! `schemars` (JSON Schema of payloads), `validate` (payloads checked by JSON Schema), `otel`
+//! (OpenTelemetry traces that go on from publisher to handler, see [`Delivery::message`]), `tls`, `gssapi`, `zstd`.
 
+mod backoff;
 mod client;
 mod config;
 mod consumer;
@@ -59,6 +61,9 @@ mod shutdown;
 pub mod testing;
 mod time;
 mod topics;
+#[cfg(feature = "otel")]
+mod trace;
+mod traceparent;
 #[cfg(feature = "validate")]
 mod validate;
 
@@ -70,6 +75,7 @@ pub use crate::schema::json_schema;
 #[cfg(feature = "validate")]
 pub use crate::validate::{SchemaError, Schemas, Violation, Violations};
 pub use crate::{
+    backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
     consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Summary},

@@ -22,6 +22,8 @@ use crate::{
     job::Job,
     kafka::{OutgoingRecord, SendError},
 };
+#[cfg(feature = "otel")]
+use crate::{record::Headers, trace};
 
 /// Publishes jobs of one type to their topic.
 ///
@@ -125,6 +127,9 @@ pub struct Message<'a, J> {
     draft: Draft<'a>,
     key: Key<'a>,
     headers: Vec<(&'a str, &'a [u8])>,
+    /// What the delivery that this message follows from was sent with.
+    #[cfg(feature = "otel")]
+    delivered: Option<&'a str>,
 }
 
 enum Key<'a> {
@@ -135,7 +140,23 @@ enum Key<'a> {
 
 impl<'a, J: Job> Message<'a, J> {
     pub(crate) fn new(kafka: &'a Kafka, topic: &'a str, job: &'a J) -> Self {
-        Self { kafka, topic, job, draft: envelope::make(J::URN, topic), key: Key::OfJob, headers: Vec::new() }
+        Self {
+            kafka,
+            topic,
+            job,
+            draft: envelope::make(J::URN, topic),
+            key: Key::OfJob,
+            headers: Vec::new(),
+            #[cfg(feature = "otel")]
+            delivered: None,
+        }
+    }
+
+    /// Keeps the `traceparent` of a delivery, for a process that has no tracer of its own.
+    #[cfg(feature = "otel")]
+    pub(crate) fn follows(mut self, headers: Headers<'a>) -> Self {
+        self.delivered = trace::delivered_traceparent(headers);
+        self
     }
 
     /// A record key in place of the job's own. The empty key is a key: it is not the null key.
@@ -208,6 +229,12 @@ impl<'a, J: Job> Message<'a, J> {
         let mut record = OutgoingRecord::new(self.topic.to_owned(), key, Some(encoded.body), Some(encoded.created_at));
         for (name, value) in repeated.headers() {
             record.push_header(name.as_bytes(), Some(value.as_bytes()));
+        }
+        #[cfg(feature = "otel")]
+        if !self.headers.iter().any(|(name, _)| *name == trace::TRACEPARENT)
+            && let Some(traceparent) = trace::current_traceparent().or_else(|| self.delivered.map(str::to_owned))
+        {
+            record.push_header(trace::TRACEPARENT.as_bytes(), Some(traceparent.as_bytes()));
         }
         for (name, value) in self.headers {
             if name.starts_with(headers::PREFIX) || name.contains('\0') {

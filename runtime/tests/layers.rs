@@ -4,17 +4,20 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 22] = [
+const ORDER: [&str; 25] = [
     "time",
     "error",
     "job",
     "record",
     "headers",
+    "traceparent",
     "envelope",
     "event",
     "config",
+    "backoff",
     "kafka",
     "validate",
+    "trace",
     "client",
     "topics",
     "publisher",
