@@ -19,6 +19,8 @@ const ORDER: &[&str] = &[
     "kafka",
     "deliver",
     "member",
+    "validate",
+    "trace",
     "client",
     "topics",
     "publisher",

@@ -115,6 +115,16 @@ impl Worker {
             trace_id = delivery.trace_id(),
             message_id = delivery.message_id(),
             attempts = delivery.attempts(),
+            otel.kind = "consumer",
+            otel.name = tracing::field::Empty,
+        );
+        #[cfg(feature = "otel")]
+        crate::trace::continue_from(
+            &span,
+            delivery.topic(),
+            delivery.headers(),
+            delivery.trace_id(),
+            delivery.attempts(),
         );
         match AssertUnwindSafe(handling.instrument(span)).catch_unwind().await {
             Ok(Ok(())) => Outcome::Handled,

@@ -6,4 +6,6 @@ mod jobs;
 mod membership;
 mod publishing;
 mod shutting_down;
+mod traces;
 mod tracing_events;
+mod validating;
