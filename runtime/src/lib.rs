@@ -36,6 +36,7 @@
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
 //! `schemars` (JSON Schema of payloads), `tls`, `gssapi`, `zstd`.
 
+mod backoff;
 mod client;
 mod config;
 mod consumer;
@@ -61,6 +62,7 @@ mod shutdown;
 pub mod testing;
 mod time;
 mod topics;
+mod traceparent;
 
 pub use babelqueue_macros::{babel_job, routes};
 pub use uuid::Uuid;
@@ -68,6 +70,7 @@ pub use uuid::Uuid;
 #[cfg(feature = "schemars")]
 pub use crate::schema::json_schema;
 pub use crate::{
+    backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
     consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Summary},

@@ -4,15 +4,17 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 23] = [
+const ORDER: [&str; 25] = [
     "time",
     "error",
     "job",
     "record",
     "headers",
+    "traceparent",
     "envelope",
     "event",
     "config",
+    "backoff",
     "retry_topics",
     "kafka",
     "deliver",
@@ -23,6 +25,7 @@ const ORDER: [&str; 23] = [
     "router",
     "settle",
     "consumer",
+    "redrive",
     "shutdown",
     "schema",
     "testing",

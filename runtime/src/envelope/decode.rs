@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Poison, Warning,
+    DeadLetterBlock, Poison, Warning,
     scan::{Kind, Raw, Scanner},
 };
 use crate::headers::is_blank;
@@ -30,6 +30,8 @@ pub struct Envelope<'a> {
     data: Option<&'a str>,
     meta: Meta<'a>,
     attempts: Option<i64>,
+    /// The text of an object that [`dead_letter`] has read.
+    dead_letter: Option<&'a str>,
     warnings: Vec<Warning>,
 }
 
@@ -97,6 +99,24 @@ impl<'a> Envelope<'a> {
         self.attempts.unwrap_or_default()
     }
 
+    /// The block of a dead letter, when the body carries one. It is parsed anew by each call.
+    ///
+    /// ```
+    /// use babelqueue::envelope::{Verdict, decode};
+    ///
+    /// let body = br#"{"job":"urn:x","dead_letter":{"reason":"failed","original_queue":"orders","attempts":3}}"#;
+    /// let Verdict::Ok(envelope) = decode(body) else { panic!() };
+    /// let block = envelope.dead_letter().unwrap();
+    /// assert_eq!(block.original_queue.as_deref(), Some("orders"));
+    /// assert_eq!(block.failed_at, None);
+    /// ```
+    #[must_use]
+    pub fn dead_letter(&self) -> Option<DeadLetterBlock<'a>> {
+        let mut block = DeadLetterBlock::default();
+        dead_letter(&mut Scanner::new(self.dead_letter?), &mut block).ok()?;
+        Some(block)
+    }
+
     /// What was ignored while decoding.
     #[must_use]
     pub fn warnings(&self) -> &[Warning] {
@@ -144,6 +164,7 @@ struct Members<'a> {
     data: Option<&'a str>,
     meta: Meta<'a>,
     attempts: Option<i64>,
+    dead_letter: Option<&'a str>,
     warnings: Vec<Warning>,
 }
 
@@ -176,7 +197,7 @@ impl<'a> Members<'a> {
             }
             "meta" => self.meta = self.meta(scanner)?,
             "attempts" => self.attempts = integer(scanner, "/attempts")?,
-            "dead_letter" => dead_letter(scanner)?,
+            "dead_letter" => self.dead_letter = dead_letter(scanner, &mut DeadLetterBlock::default())?,
             "timestamp" => {
                 scanner.value()?;
                 self.warnings.push(Warning::Forbidden { pointer: "/timestamp" });
@@ -240,6 +261,7 @@ impl<'a> Members<'a> {
             data: self.data,
             meta: self.meta,
             attempts: self.attempts,
+            dead_letter: self.dead_letter,
             warnings,
         })
     }
@@ -297,23 +319,73 @@ fn null(scanner: &mut Scanner<'_>, pointer: &'static str) -> Result<(), Poison> 
     }
 }
 
-/// Checks the block that a dead letter carries; its content is for people and tools.
-fn dead_letter(scanner: &mut Scanner<'_>) -> Result<(), Poison> {
+/// Reads the block that a dead letter carries, and returns its text. Of a repeated member the last one counts.
+fn dead_letter<'a>(scanner: &mut Scanner<'a>, block: &mut DeadLetterBlock<'a>) -> Result<Option<&'a str>, Poison> {
     if !scanner.at_object() {
-        return null(scanner, "/dead_letter");
+        return null(scanner, "/dead_letter").map(|()| None);
     }
-    scanner.members(|name, _, scanner| {
+    let text = scanner.text;
+    let range = scanner.members(|name, _, scanner| {
         match name.as_ref() {
-            "reason" => drop(string(scanner, "/dead_letter/reason")?),
-            "error" => drop(string(scanner, "/dead_letter/error")?),
-            "exception" => drop(string(scanner, "/dead_letter/exception")?),
-            "original_queue" => drop(string(scanner, "/dead_letter/original_queue")?),
-            "lang" => drop(string(scanner, "/dead_letter/lang")?),
-            "failed_at" => drop(integer(scanner, "/dead_letter/failed_at")?),
-            "attempts" => drop(integer(scanner, "/dead_letter/attempts")?),
+            "reason" => block.reason = string(scanner, "/dead_letter/reason")?,
+            "error" => block.error = string(scanner, "/dead_letter/error")?,
+            "exception" => block.exception = string(scanner, "/dead_letter/exception")?,
+            "failed_at" => block.failed_at = integer(scanner, "/dead_letter/failed_at")?,
+            "original_queue" => block.original_queue = string(scanner, "/dead_letter/original_queue")?,
+            "attempts" => block.attempts = integer(scanner, "/dead_letter/attempts")?,
+            "lang" => block.lang = string(scanner, "/dead_letter/lang")?,
             _ => drop(scanner.value()?),
         }
         Ok(())
     })?;
-    Ok(())
+    Ok(text.get(range))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn block(body: &str) -> Option<DeadLetterBlock<'_>> {
+        let Verdict::Ok(envelope) = decode(body.as_bytes()) else { panic!("{body}") };
+        envelope.dead_letter()
+    }
+
+    #[test]
+    fn the_block_of_a_dead_letter_is_read_member_by_member() {
+        let body = r#"{"job":"urn:x","dead_letter": { "lang":"go","attempts":3,"original_queue":"orders","failed_at":-1,
+            "exception":null,"error":"a \"text\"","reason":"failed","vendor":[{"reason":"no"}] } }"#;
+        let expected = DeadLetterBlock {
+            reason: Some("failed".into()),
+            error: Some("a \"text\"".into()),
+            exception: None,
+            failed_at: Some(-1),
+            original_queue: Some("orders".into()),
+            attempts: Some(3),
+            lang: Some("go".into()),
+        };
+        assert_eq!(block(body), Some(expected));
+    }
+
+    #[test]
+    fn of_two_blocks_and_of_two_members_the_last_one_counts() {
+        let body = r#"{"job":"urn:x","dead_letter":{"reason":"a","lang":"go"},"dead_letter":{"reason":"b","reason":"c","error":"e","error":null}}"#;
+        assert_eq!(block(body), Some(DeadLetterBlock { reason: Some("c".into()), ..DeadLetterBlock::default() }));
+        assert_eq!(block(r#"{"job":"urn:x","dead_letter":{"reason":"a"},"dead_letter":null}"#), None);
+    }
+
+    #[test]
+    fn a_body_without_a_block_has_none() {
+        assert_eq!(block(r#"{"job":"urn:x","data":{"dead_letter":{}}}"#), None);
+        assert_eq!(block(r#"{"job":"urn:x","dead_letter":{}}"#), Some(DeadLetterBlock::default()));
+    }
+
+    #[test]
+    fn a_block_whose_members_are_of_the_wrong_type_is_poison() {
+        for wrong in
+            ["5", "[]", r#"{"reason":5}"#, r#"{"attempts":"3"}"#, r#"{"attempts":1.0}"#, r#"{"error":1,"error":"e"}"#]
+        {
+            let body = format!(r#"{{"job":"urn:x","dead_letter":{wrong}}}"#);
+            assert!(matches!(decode(body.as_bytes()), Verdict::Poison(Poison::Member { .. })), "{body}");
+        }
+    }
 }

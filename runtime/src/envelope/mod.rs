@@ -1,21 +1,24 @@
 //! The envelope (contract section 1): bytes in, bytes out; no Kafka.
 //!
-//! [`make`] writes one, [`decode`] reads one, [`with_attempts`] and [`with_dead_letter`] change one by bytes.
+//! [`make`] writes one, [`decode`] reads one, [`with_attempts`], [`with_dead_letter`] and [`redriven`] change one by bytes.
+//! [`poison_dead_letter`] keeps what is none.
 
 mod dead_letter;
 mod decode;
 mod finite;
 mod make;
 mod nesting;
+mod poison;
 mod scalar;
 mod scan;
 mod splice;
 
-pub use dead_letter::DeadLetter;
+pub use dead_letter::{DeadLetter, DeadLetterBlock};
 pub use decode::{Envelope, Verdict, decode};
 pub(crate) use make::LANG;
 pub use make::{Draft, EncodeError, Encoded, make};
-pub use splice::{with_attempts, with_dead_letter};
+pub use poison::poison_dead_letter;
+pub use splice::{redriven, with_attempts, with_dead_letter};
 
 /// Why a record value is not an envelope.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -23,7 +23,7 @@ use super::{
 ///
 /// The body is no JSON object.
 pub fn with_attempts(body: &[u8], attempts: i64) -> Result<Vec<u8>, Poison> {
-    rewrite(body, attempts, None)
+    rewrite(body, attempts, Block::Keep)
 }
 
 /// The body of a dead letter: `attempts` and `dead_letter` set, everything else as [`with_attempts`] leaves it.
@@ -32,7 +32,33 @@ pub fn with_attempts(body: &[u8], attempts: i64) -> Result<Vec<u8>, Poison> {
 ///
 /// The body is no JSON object.
 pub fn with_dead_letter(body: &[u8], attempts: i64, block: &DeadLetter<'_>) -> Result<Vec<u8>, Poison> {
-    rewrite(body, attempts, Some(block))
+    rewrite(body, attempts, Block::Set(block))
+}
+
+/// The body of a dead letter that starts over (contract section 5): `attempts` 0 and `dead_letter` gone, everything else
+/// as [`with_attempts`] leaves it.
+///
+/// ```
+/// use babelqueue::envelope::redriven;
+///
+/// let body = br#"{"job":"urn:x","data":{"amount":1.50},"attempts":3,"dead_letter":{"reason":"failed"},"vendor":1e2}"#;
+/// let next = redriven(body).unwrap();
+/// assert_eq!(next, br#"{"job":"urn:x","data":{"amount":1.50},"attempts":0,"vendor":1e2}"#);
+/// ```
+///
+/// # Errors
+///
+/// The body is no JSON object.
+pub fn redriven(body: &[u8]) -> Result<Vec<u8>, Poison> {
+    rewrite(body, 0, Block::Remove)
+}
+
+/// What happens to `dead_letter`.
+#[derive(Clone, Copy)]
+enum Block<'a> {
+    Keep,
+    Set(&'a DeadLetter<'a>),
+    Remove,
 }
 
 struct Member {
@@ -57,7 +83,7 @@ struct Edit {
     text: String,
 }
 
-fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<&DeadLetter<'_>>) -> Result<Vec<u8>, Poison> {
+fn rewrite(body: &[u8], attempts: i64, block: Block<'_>) -> Result<Vec<u8>, Poison> {
     let text = std::str::from_utf8(body).map_err(|error| Poison::NotUtf8 { offset: error.valid_up_to() })?;
     let mut edits = Vec::new();
     let (mut members, mut job, mut urn) = (Vec::new(), None, None);
@@ -68,8 +94,8 @@ fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<&DeadLetter<'_>>) -> 
             "job" => (Name::Job, job.insert(scanner.value()?).range()),
             "urn" => (Name::Urn, urn.insert(scanner.value()?).range()),
             "attempts" => (Name::Attempts, scanner.value()?.range()),
-            "dead_letter" => (Name::DeadLetter, scanner.value()?.range()),
-            "timestamp" => (Name::Forbidden, scanner.value()?.range()),
+            "dead_letter" if !matches!(block, Block::Remove) => (Name::DeadLetter, scanner.value()?.range()),
+            "timestamp" | "dead_letter" => (Name::Forbidden, scanner.value()?.range()),
             _ => (Name::Other, scanner.value()?.range()),
         };
         members.push(Member { name, start, value });
@@ -80,7 +106,7 @@ fn rewrite(body: &[u8], attempts: i64, dead_letter: Option<&DeadLetter<'_>>) -> 
     write_urn_as_job(&mut members, job, urn, &mut edits)?;
     let mut added = Vec::new();
     set(&members, Name::Attempts, "attempts", &attempts.to_string(), &mut edits, &mut added);
-    if let Some(block) = dead_letter {
+    if let Block::Set(block) = block {
         set(&members, Name::DeadLetter, "dead_letter", &block.to_json(), &mut edits, &mut added);
     }
     let end = remove(&members, &mut edits);
@@ -214,9 +240,24 @@ mod tests {
     }
 
     #[test]
+    fn a_redriven_body_starts_over_without_its_blocks() {
+        let again = |body: &str| String::from_utf8(redriven(body.as_bytes()).unwrap()).unwrap();
+        let kept = r#"{ "job" : "urn:x" , "data":{"dead_letter":1e400}, "\u00e9":1.0, "attempts":0 }"#;
+        assert_eq!(again(&kept.replace(":0 }", ":7, \"dead_letter\" : {\"a\":[1]} }")), kept);
+        assert_eq!(again(&kept.replace("{ \"job\"", "{ \"dead\\u005fletter\":null , \"job\"")), kept);
+        assert_eq!(again(r#"{"dead_letter":1,"job":"urn:x","dead_letter":{}}"#), r#"{"job":"urn:x","attempts":0}"#);
+        assert_eq!(again(r#"{"dead_letter":{}}"#), r#"{"attempts":0}"#);
+        assert_eq!(
+            again(r#"{"urn":"urn:x","meta":{"ts":1},"timestamp":1}"#),
+            r#"{"job":"urn:x","meta":{},"attempts":0}"#
+        );
+    }
+
+    #[test]
     fn what_is_no_object_is_refused() {
         for body in [&b"null"[..], b"[1]", b"{", b"{} {}", b"\xff"] {
             assert!(with_attempts(body, 1).is_err());
+            assert!(redriven(body).is_err());
         }
     }
 }

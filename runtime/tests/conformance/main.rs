@@ -1,15 +1,18 @@
 //! Runs the public conformance suite of the wire contract, a line a section; `cargo xtask conformance` fetches the
 //! suite and starts this.
 
+mod backoff;
 mod broker;
 mod check;
 mod identity;
 mod kafka;
+mod poison;
 mod producing;
 mod reemit;
 mod report;
 mod sections;
 mod suite;
+mod traceparent;
 
 use std::{env, path::Path, process::ExitCode};
 

@@ -5,10 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::Value;
 
 use crate::{
+    backoff,
     check::Outcome,
-    identity, kafka, producing, reemit,
+    identity, kafka, poison, producing, reemit,
     report::Run,
     suite::{Case, Suite},
+    traceparent,
 };
 
 pub(crate) enum Runner {
@@ -34,11 +36,11 @@ pub(crate) const SECTIONS: &[(&str, Runner)] = &[
     ("payload_schema_unicode", Runner::Waiting("payload validation")),
     ("trim", Runner::Each(trim)),
     ("job_type", Runner::Each(identity::resolved)),
-    ("traceparent", Runner::Waiting("tracing")),
+    ("traceparent", Runner::Each(traceparent::extract)),
     ("backoff", Runner::Waiting("retry topics")),
-    ("retry_backoff", Runner::Waiting("the backoff helper")),
+    ("retry_backoff", Runner::Each(backoff::retry_backoff)),
     ("kafka_poison", Runner::Each(identity::kafka_poison)),
-    ("poison_dlq", Runner::Waiting("dead letters")),
+    ("poison_dlq", Runner::Each(poison::dead_letter)),
     ("identity_verdict", Runner::Each(identity::identity_verdict)),
 ];
 
