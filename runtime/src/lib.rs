@@ -52,6 +52,7 @@ mod kafka;
 pub mod private;
 mod publisher;
 mod record;
+mod redrive;
 mod retry_topics;
 mod router;
 #[cfg(feature = "schemars")]
@@ -82,6 +83,7 @@ pub use crate::{
     kafka::OutgoingRecord,
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},
+    redrive::{DeadLettered, Redrive, RedriveError, RedriveReport, Skipped, WriteFailure},
     retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
     settle::UnknownUrn,

@@ -101,6 +101,13 @@ pub(crate) struct SendError {
     pub(crate) record: Box<OutgoingRecord>,
 }
 
+impl SendError {
+    /// Whether it failed as part of a batch that was too large, so that [`Sink::send`] may still get it through alone.
+    pub(crate) fn may_fit_alone(&self) -> bool {
+        self.error.code() == TOO_LARGE_FOR_BROKER
+    }
+}
+
 type Reply = Box<oneshot::Sender<Result<(), SendError>>>;
 type Client = ThreadedProducer<Reports>;
 
@@ -166,12 +173,10 @@ impl Sink {
     pub(crate) async fn send(&self, record: OutgoingRecord) -> Result<(), SendError> {
         let Some(client) = &self.client else { return Err(closed(record)) };
         match self.send_with(client, record).await {
-            Err(SendError { error, record }) if error.code() == TOO_LARGE_FOR_BROKER => {
-                match self.singly.get_or_init(|| self.start_singly()) {
-                    Some(client) => self.send_with(client, *record).await,
-                    None => Err(SendError { error, record }),
-                }
-            }
+            Err(failed) if failed.may_fit_alone() => match self.singly.get_or_init(|| self.start_singly()) {
+                Some(client) => self.send_with(client, *failed.record).await,
+                None => Err(failed),
+            },
             result => result,
         }
     }
