@@ -88,11 +88,14 @@ impl Backoff {
     /// The delay without jitter.
     fn longest(&self, n: u32) -> Duration {
         let max = if self.max.is_zero() { Duration::MAX } else { self.max };
-        if self.base.is_zero() {
-            return Duration::ZERO;
-        }
-        let seconds = self.base.as_secs_f64() * self.multiplier.powf(f64::from(n.saturating_sub(1)));
-        Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX).min(max)
+        let factor = self.multiplier.powf(f64::from(n.saturating_sub(1)));
+        // What does not grow stays exact, and zero times infinity is no number.
+        let delay = if factor == 1.0 || self.base.is_zero() {
+            self.base
+        } else {
+            Duration::try_from_secs_f64(self.base.as_secs_f64() * factor).unwrap_or(Duration::MAX)
+        };
+        delay.min(max)
     }
 }
 
@@ -123,9 +126,14 @@ mod tests {
 
     #[test]
     fn a_constant_delay_stays_and_is_exact() {
-        for delay in
-            [Duration::ZERO, Duration::from_nanos(1), Duration::from_millis(100), SECOND * 86_400, Duration::MAX]
-        {
+        for delay in [
+            Duration::ZERO,
+            Duration::from_nanos(1),
+            Duration::from_millis(100),
+            Duration::new(123_456_789, 123_456_789),
+            SECOND * 86_400,
+            Duration::MAX,
+        ] {
             let backoff = Backoff::constant(delay);
             assert_eq!([0, 1, 2, u32::MAX].map(|n| backoff.delay(n)), [delay; 4]);
         }
@@ -148,6 +156,7 @@ mod tests {
             }
         }
         assert_eq!(exponential(2.0).delay(u32::MAX), Duration::MAX);
+        assert_eq!(Backoff::exponential(Duration::ZERO, 2.0).unwrap().delay(u32::MAX), Duration::ZERO);
     }
 
     #[test]

@@ -50,6 +50,12 @@ impl KafkaError {
         self.class == Class::Retriable
     }
 
+    /// Whether the record is larger than its topic takes.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        self.code == "MessageSizeTooLarge"
+    }
+
     /// Whether the broker refused the account: wrong credentials, or no right to the topic, group or cluster.
     #[must_use]
     pub fn is_refused(&self) -> bool {

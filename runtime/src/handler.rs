@@ -1,6 +1,6 @@
 //! Handlers of typed jobs, and what they see of a delivery.
 
-use std::{error::Error, fmt, future::Future, sync::Arc};
+use std::{error::Error, fmt, future::Future, sync::Arc, time::Duration};
 
 use crate::{
     client::Kafka,
@@ -9,6 +9,7 @@ use crate::{
     job::Job,
     publisher::Message,
     record::{Batch, Headers, Record, TopicPartition},
+    retry_topics::RetryTopics,
 };
 
 /// Handles jobs of one type.
@@ -43,8 +44,11 @@ use crate::{
     note = "a handler is an `async fn(job: {J}, cx: &Delivery) -> Result<(), HandlerError>`, or a type that implements `babelqueue::Handler<{J}>`"
 )]
 pub trait Handler<J>: Send + Sync + 'static {
-    /// Handles one job. `Ok` settles it: it and all before it will be committed. An error, or a panic, ends the consumer
-    /// with a [`ConsumerError`](crate::ConsumerError) that names the record, and leaves it uncommitted.
+    /// Handles one job. `Ok` settles it: it and all before it will be committed. After an error, or a panic, the record
+    /// goes to the next retry topic, or to the dead-letter topic when its tries are used up or the error is
+    /// [fatal](HandlerError::fatal); see [`ConsumerBuilder::retry_topics`](crate::ConsumerBuilder::retry_topics). Where
+    /// its topic has neither, the consumer ends with a [`ConsumerError`](crate::ConsumerError) that names the record, and
+    /// leaves it uncommitted.
     fn handle(&self, job: J, cx: &Delivery) -> impl Future<Output = Result<(), HandlerError>> + Send;
 }
 
@@ -142,6 +146,9 @@ where
 ///     if text.is_empty() {
 ///         return Err(HandlerError::fatal("no digits: a retry cannot heal that"));
 ///     }
+///     if text == "busy" {
+///         return Err(HandlerError::retry_after("busy", std::time::Duration::from_secs(30)));
+///     }
 ///     Ok(text.parse()?)
 /// }
 ///
@@ -150,24 +157,53 @@ where
 /// ```
 pub struct HandlerError {
     source: Box<dyn Error + Send + Sync>,
-    fatal: bool,
+    exception: Option<&'static str>,
+    verdict: Verdict,
+}
+
+/// What the handler says of a later delivery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Verdict {
+    Retry,
+    RetryAfter(Duration),
+    Fatal,
 }
 
 impl HandlerError {
-    /// A failure that a later delivery may not meet.
+    /// A failure that a later delivery may not meet: retry.
     pub fn new(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { source: error.into(), fatal: false }
+        Self { source: error.into(), exception: None, verdict: Verdict::Retry }
     }
 
-    /// A failure that every later delivery would meet again. The error says so to whoever reads it.
+    /// A failure that every later delivery would meet again: straight to the dead-letter topic.
     pub fn fatal(error: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
-        Self { source: error.into(), fatal: true }
+        Self { verdict: Verdict::Fatal, ..Self::new(error) }
+    }
+
+    /// A failure to be retried after this delay, on the shortest tier that is as long, whatever the number of attempts. A
+    /// delay longer than the longest tier is never cut: the record becomes a dead letter.
+    pub fn retry_after(error: impl Into<Box<dyn Error + Send + Sync>>, delay: Duration) -> Self {
+        Self { verdict: Verdict::RetryAfter(delay), ..Self::new(error) }
     }
 
     /// Whether every later attempt would fail as well.
     #[must_use]
     pub fn is_fatal(&self) -> bool {
-        self.fatal
+        self.verdict == Verdict::Fatal
+    }
+
+    /// The delay that [`HandlerError::retry_after`] asks for.
+    #[must_use]
+    pub fn delay(&self) -> Option<Duration> {
+        match self.verdict {
+            Verdict::RetryAfter(delay) => Some(delay),
+            Verdict::Retry | Verdict::Fatal => None,
+        }
+    }
+
+    /// The name of the error's type, where it became a `HandlerError` by `?`.
+    pub(crate) fn exception(&self) -> Option<&'static str> {
+        self.exception
     }
 
     /// The error that the handler returned.
@@ -179,7 +215,7 @@ impl HandlerError {
 
 impl<E: Error + Send + Sync + 'static> From<E> for HandlerError {
     fn from(error: E) -> Self {
-        Self::new(error)
+        Self { exception: Some(std::any::type_name::<E>()), ..Self::new(error) }
     }
 }
 
@@ -191,13 +227,14 @@ impl fmt::Display for HandlerError {
 
 impl fmt::Debug for HandlerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HandlerError").field("source", &self.source).field("fatal", &self.fatal).finish()
+        f.debug_struct("HandlerError").field("source", &self.source).field("verdict", &self.verdict).finish()
     }
 }
 
 /// One delivery of a job: where it came from and how it travelled.
 pub struct Delivery {
     kafka: Kafka,
+    retry_topics: Arc<[RetryTopics]>,
     partition: TopicPartition,
     batch: Arc<Batch>,
     pub(crate) index: usize,
@@ -209,8 +246,32 @@ pub struct Delivery {
 
 impl Delivery {
     /// The delivery of the first record of a batch.
-    pub(crate) fn new(kafka: Kafka, partition: TopicPartition, batch: Arc<Batch>) -> Self {
-        Self { kafka, partition, batch, index: 0, attempts: 0, body_trace_id: None, body_message_id: None }
+    pub(crate) fn new(
+        kafka: Kafka,
+        retry_topics: Arc<[RetryTopics]>,
+        partition: TopicPartition,
+        batch: Arc<Batch>,
+    ) -> Self {
+        Self {
+            kafka,
+            retry_topics,
+            partition,
+            batch,
+            index: 0,
+            attempts: 0,
+            body_trace_id: None,
+            body_message_id: None,
+        }
+    }
+
+    pub(crate) fn batch(&self) -> &Arc<Batch> {
+        &self.batch
+    }
+
+    /// A record of which no more is known yet.
+    pub(crate) fn begin(&mut self, attempts: i64) {
+        self.attempts = attempts;
+        (self.body_trace_id, self.body_message_id) = (None, None);
     }
 
     /// Keeps the ids that the body alone carries.
@@ -330,7 +391,8 @@ impl Delivery {
     /// }
     /// ```
     pub fn message<'a, J: Job>(&'a self, job: &'a J) -> Message<'a, J> {
-        Message::new(&self.kafka, J::TOPIC, job).trace_id(self.trace_id())
+        let retry_topics = self.retry_topics.iter().find(|topics| topics.work_topic() == J::TOPIC);
+        Message::new(&self.kafka, J::TOPIC, retry_topics, job).trace_id(self.trace_id())
     }
 }
 

@@ -74,7 +74,7 @@ pub use crate::{
     backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
-    consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Summary},
+    consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Settled, Summary},
     envelope::EncodeError,
     error::KafkaError,
     event::Event,
@@ -86,7 +86,7 @@ pub use crate::{
     redrive::{DeadLettered, Redrive, RedriveError, RedriveReport, Skipped, WriteFailure},
     retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
-    settle::UnknownUrn,
+    settle::{Exhausted, UnknownUrn},
     shutdown::shutdown_signal,
 };
 

@@ -6,6 +6,7 @@ use std::{
     future::{Future, IntoFuture},
     marker::PhantomData,
     pin::Pin,
+    time::Duration,
 };
 
 use serde::Serialize;
@@ -19,6 +20,8 @@ use crate::{
     headers::{self, Repeated},
     job::Job,
     kafka::{OutgoingRecord, SendError},
+    retry_topics::{DelayError, RetryTopics, Tier},
+    time::whole_ms,
 };
 
 /// Publishes jobs of one type to their topic.
@@ -46,6 +49,7 @@ use crate::{
 pub struct Publisher<J> {
     kafka: Kafka,
     topic: Cow<'static, str>,
+    retry_topics: Option<RetryTopics>,
     job: PhantomData<fn(J)>,
 }
 
@@ -53,13 +57,20 @@ impl<J: Job> Publisher<J> {
     /// A publisher on this connection.
     #[must_use]
     pub fn new(kafka: &Kafka) -> Self {
-        Self { kafka: kafka.clone(), topic: Cow::Borrowed(J::TOPIC), job: PhantomData }
+        Self { kafka: kafka.clone(), topic: Cow::Borrowed(J::TOPIC), retry_topics: None, job: PhantomData }
     }
 
     /// Publishes to this topic in place of the job's own, such as one of a region or of a test environment.
     #[must_use]
     pub fn topic(mut self, topic: impl Into<String>) -> Self {
         self.topic = Cow::Owned(topic.into());
+        self
+    }
+
+    /// The retry topics of the topic, on which delayed messages wait; needed for [`Message::delay`] alone.
+    #[must_use]
+    pub fn retry_topics(mut self, topics: RetryTopics) -> Self {
+        self.retry_topics = Some(topics);
         self
     }
 
@@ -78,13 +89,18 @@ impl<J: Job> Publisher<J> {
     /// A message whose key, trace or headers are chosen before it is sent.
     #[must_use = "a message is published by `.send().await`, or by `.await`"]
     pub fn message<'a>(&'a self, job: &'a J) -> Message<'a, J> {
-        Message::new(&self.kafka, &self.topic, job)
+        Message::new(&self.kafka, &self.topic, self.retry_topics.as_ref(), job)
     }
 }
 
 impl<J> Clone for Publisher<J> {
     fn clone(&self) -> Self {
-        Self { kafka: self.kafka.clone(), topic: self.topic.clone(), job: PhantomData }
+        Self {
+            kafka: self.kafka.clone(),
+            topic: self.topic.clone(),
+            retry_topics: self.retry_topics.clone(),
+            job: PhantomData,
+        }
     }
 }
 
@@ -119,9 +135,11 @@ impl<J: Job> fmt::Debug for Publisher<J> {
 pub struct Message<'a, J> {
     kafka: &'a Kafka,
     topic: &'a str,
+    retry_topics: Option<&'a RetryTopics>,
     job: &'a J,
     draft: Draft<'a>,
     key: Key<'a>,
+    delay: Option<Duration>,
     headers: Vec<(&'a str, &'a [u8])>,
 }
 
@@ -132,8 +150,9 @@ enum Key<'a> {
 }
 
 impl<'a, J: Job> Message<'a, J> {
-    pub(crate) fn new(kafka: &'a Kafka, topic: &'a str, job: &'a J) -> Self {
-        Self { kafka, topic, job, draft: envelope::make(J::URN, topic), key: Key::OfJob, headers: Vec::new() }
+    pub(crate) fn new(kafka: &'a Kafka, topic: &'a str, retry_topics: Option<&'a RetryTopics>, job: &'a J) -> Self {
+        let draft = envelope::make(J::URN, topic);
+        Self { kafka, topic, retry_topics, job, draft, key: Key::OfJob, delay: None, headers: Vec::new() }
     }
 
     /// A record key in place of the job's own. The empty key is a key: it is not the null key.
@@ -145,6 +164,32 @@ impl<'a, J: Job> Message<'a, J> {
     /// The null key in place of the job's own.
     pub fn null_key(mut self) -> Self {
         self.key = Key::Chosen(None);
+        self
+    }
+
+    /// Holds the message back on a retry topic before it is delivered: on the shortest tier that is as long as the delay,
+    /// so that it may come later than asked, by that tier. The tiers are those of [`Publisher::retry_topics`], or of the
+    /// consumer whose [`Delivery`](crate::Delivery) made the message. A delay of zero is none.
+    ///
+    /// ```no_run
+    /// # use babelqueue::{Publisher, RetryTopics, babel_job};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[babel_job("urn:babel:orders:created")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct OrderCreated {
+    /// #     order_id: u64,
+    /// # }
+    /// # async fn example(kafka: babelqueue::Kafka, order: OrderCreated) -> Result<(), babelqueue::PublishError> {
+    /// use std::time::Duration;
+    ///
+    /// let tiers = RetryTopics::for_topic("orders").recommended_tiers();
+    /// let publisher = Publisher::<OrderCreated>::new(&kafka).retry_topics(tiers);
+    /// publisher.message(&order).delay(Duration::from_secs(30)).await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn delay(mut self, delay: Duration) -> Self {
+        self.delay = Some(delay).filter(|delay| !delay.is_zero());
         self
     }
 
@@ -170,8 +215,8 @@ impl<'a, J: Job> Message<'a, J> {
     ///
     /// # Errors
     ///
-    /// The payload does not serialize, a header or `meta` entry is not allowed, or the record was not acknowledged
-    /// within the delivery timeout; the error hands the record back.
+    /// The payload does not serialize, a header or `meta` entry is not allowed, no tier is as long as the delay, or the
+    /// record was not acknowledged within the delivery timeout; the error hands the record back.
     pub async fn send(self) -> Result<Uuid, PublishError> {
         let sink = self.kafka.sink()?;
         let (urn, topic) = (J::URN, self.topic);
@@ -186,8 +231,18 @@ impl<'a, J: Job> Message<'a, J> {
         Ok(id)
     }
 
+    /// The tier that the message waits on, and for how long it was asked to.
+    fn tier(&self) -> Result<Option<(Tier, Duration)>, PublishError> {
+        let Some(delay) = self.delay else { return Ok(None) };
+        let topics = self.retry_topics.filter(|topics| topics.work_topic() == self.topic);
+        let topics = topics.ok_or_else(|| DelayError::NoTiers { topic: self.topic.to_owned() })?;
+        topics.validate()?;
+        Ok(Some((topics.tier_for(delay)?, delay)))
+    }
+
     /// The record, its `meta.id` and its trace id.
     fn into_record(self) -> Result<(OutgoingRecord, Uuid, String), PublishError> {
+        let tier = self.tier()?;
         let encoded = self.draft.encode(self.job)?;
         let key = match self.key {
             Key::OfJob => self.job.key().map(Cow::into_owned),
@@ -201,9 +256,14 @@ impl<'a, J: Job> Message<'a, J> {
             source_lang: LANG,
             attempts: 0,
         };
-        let mut record = OutgoingRecord::new(self.topic.to_owned(), key, Some(encoded.body), Some(encoded.created_at));
+        let topic = tier.as_ref().map_or(self.topic, |(tier, _)| &tier.topic).to_owned();
+        let mut record = OutgoingRecord::new(topic, key, Some(encoded.body), Some(encoded.created_at));
         for (name, value) in repeated.headers() {
             record.push_header(name.as_bytes(), Some(value.as_bytes()));
+        }
+        if let Some((_, delay)) = tier {
+            record.push_header(headers::DELAY.as_bytes(), Some(whole_ms(delay).to_string().as_bytes()));
+            record.push_header(headers::ORIGINAL_TOPIC.as_bytes(), Some(self.topic.as_bytes()));
         }
         for (name, value) in self.headers {
             if name.starts_with(headers::PREFIX) || name.contains('\0') {
@@ -239,7 +299,10 @@ pub enum PublishError {
         /// The name.
         name: String,
     },
-    /// The sending client does not start.
+    /// No retry topic holds the message back as long as was asked for; nothing is sent.
+    #[error(transparent)]
+    Delay(#[from] DelayError),
+    /// The sending client does not start, or the retry topics cannot work.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The broker did not acknowledge the record in time, or refused it. After a timeout the record may have been

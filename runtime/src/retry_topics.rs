@@ -126,6 +126,11 @@ impl RetryTopics {
         Some(Tier { topic: name(&self.work, index + 1), delay: *self.tiers.get(index)? })
     }
 
+    /// Whether a record may be written to this topic.
+    pub(crate) fn writes_to(&self, topic: &str) -> bool {
+        self.dead_letter_topic_name() == Some(topic) || self.all_tiers().any(|tier| tier.topic == topic)
+    }
+
     pub(crate) fn has_tiers(&self) -> bool {
         !self.tiers.is_empty()
     }

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 25] = [
+const ORDER: &[&str] = &[
     "time",
     "error",
     "job",

@@ -3,7 +3,14 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{Consumer, RecordError};
-use crate::{client::Kafka, event::Event, router::Routes, settle::UnknownUrn};
+use crate::{
+    client::Kafka,
+    config::ConfigError,
+    event::Event,
+    retry_topics::RetryTopics,
+    router::Routes,
+    settle::{Exhausted, Rules, UnknownUrn},
+};
 
 /// Settings of a consumer; start it by [`ConsumerBuilder::serve`].
 #[derive(Clone)]
@@ -12,7 +19,8 @@ pub struct ConsumerBuilder {
     pub(super) kafka: Kafka,
     pub(super) group: String,
     pub(super) topics: Option<Vec<String>>,
-    pub(super) unknown_urn: UnknownUrn,
+    pub(super) retry_topics: Vec<RetryTopics>,
+    pub(super) rules: Rules,
     pub(super) commit_interval: Duration,
     pub(super) shutdown_timeout: Duration,
     pub(super) hooks: Hooks,
@@ -53,7 +61,8 @@ impl Kafka {
             kafka: self.clone(),
             group: group.into(),
             topics: None,
-            unknown_urn: UnknownUrn::default(),
+            retry_topics: Vec::new(),
+            rules: Rules { max_tries: 3, unknown_urn: UnknownUrn::default(), exhausted: Exhausted::default() },
             commit_interval: Duration::from_secs(1),
             shutdown_timeout: Duration::from_secs(30),
             hooks: Hooks::default(),
@@ -68,9 +77,31 @@ impl ConsumerBuilder {
         self
     }
 
+    /// Where the records of a work topic go when they are not handled; call it once for each work topic. Without it a
+    /// failed handler ends the consumer, and a record that is no envelope is reported and let go by.
+    ///
+    /// The retry topics and the dead-letter topic have to exist, and a [`Reinjector`](crate::Reinjector) has to run.
+    pub fn retry_topics(mut self, topics: RetryTopics) -> Self {
+        self.retry_topics.push(topics);
+        self
+    }
+
+    /// How often a record is delivered before it is a dead letter, the first delivery included; 3 by default.
+    pub fn max_tries(mut self, tries: u32) -> Self {
+        self.rules.max_tries = tries;
+        self
+    }
+
+    /// What to do with a record that would be a dead letter, on a work topic with retry topics and
+    /// [without a dead-letter topic](RetryTopics::without_dead_letters); by default it is reported and let go by.
+    pub fn exhausted(mut self, policy: Exhausted) -> Self {
+        self.rules.exhausted = policy;
+        self
+    }
+
     /// What to do with a record whose URN has no handler; by default the consumer stops.
     pub fn unknown_urn(mut self, strategy: UnknownUrn) -> Self {
-        self.unknown_urn = strategy;
+        self.rules.unknown_urn = strategy;
         self
     }
 
@@ -87,8 +118,8 @@ impl ConsumerBuilder {
         self
     }
 
-    /// Is called for each record that was not handled, but for those that [`UnknownUrn::Delete`] lets go by. It must not
-    /// block.
+    /// Is called for each record that was not handled, once it is known what was done with it, but for those that
+    /// [`UnknownUrn::Delete`] lets go by. It must not block.
     pub fn on_error(mut self, hook: impl Fn(&RecordError) + Send + Sync + 'static) -> Self {
         self.hooks.error = Some(Arc::new(hook));
         self
@@ -98,6 +129,52 @@ impl ConsumerBuilder {
     pub fn on_event(mut self, hook: impl Fn(&Event) + Send + Sync + 'static) -> Self {
         self.hooks.event = Some(Arc::new(hook));
         self
+    }
+
+    /// The topics to read, or what cannot work with these settings.
+    pub(super) fn check(&self, routes: &Routes) -> Result<Vec<String>, ConfigError> {
+        let refuse = |name, reason| Err(ConfigError::Setting { name, reason });
+        let topics = match &self.topics {
+            Some(topics) => topics.clone(),
+            None => routes.topics().into_iter().map(str::to_owned).collect(),
+        };
+        if self.group.is_empty() {
+            return refuse("group", "is empty");
+        }
+        if topics.is_empty() {
+            return refuse("topics", "name no topic to read");
+        }
+        if self.rules.max_tries == 0 {
+            return refuse("max_tries", "has to be at least 1");
+        }
+        for (index, retry) in self.retry_topics.iter().enumerate() {
+            retry.validate()?;
+            let refuse = |reason| Err(ConfigError::RetryTopics { topic: retry.work_topic().to_owned(), reason });
+            if !topics.iter().any(|topic| topic == retry.work_topic()) {
+                return refuse("this consumer does not read that topic");
+            }
+            if self.retry_topics.iter().take(index).any(|other| other.work_topic() == retry.work_topic()) {
+                return refuse("they are given twice");
+            }
+            if topics.iter().any(|topic| retry.writes_to(topic)) {
+                return refuse("this consumer reads a topic that it would write to");
+            }
+        }
+        let every =
+            |has: fn(&RetryTopics) -> bool| topics.iter().all(|topic| self.retry_topics_of(topic).is_some_and(has));
+        match self.rules.unknown_urn {
+            UnknownUrn::Release if !every(RetryTopics::has_tiers) => {
+                refuse("unknown_urn", "`Release` needs retry topics for every topic that is read")
+            }
+            UnknownUrn::DeadLetter if !every(|topics| topics.dead_letter_topic_name().is_some()) => {
+                refuse("unknown_urn", "`DeadLetter` needs a dead-letter topic for every topic that is read")
+            }
+            _ => Ok(topics),
+        }
+    }
+
+    pub(super) fn retry_topics_of(&self, topic: &str) -> Option<&RetryTopics> {
+        self.retry_topics.iter().find(|topics| topics.work_topic() == topic)
     }
 
     /// The consumer of these routes, on the topics of their jobs unless others were named.
@@ -112,7 +189,8 @@ impl fmt::Debug for ConsumerBuilder {
             .field("kafka", &self.kafka)
             .field("group", &self.group)
             .field("topics", &self.topics)
-            .field("unknown_urn", &self.unknown_urn)
+            .field("retry_topics", &self.retry_topics)
+            .field("rules", &self.rules)
             .field("commit_interval", &self.commit_interval)
             .field("shutdown_timeout", &self.shutdown_timeout)
             .finish_non_exhaustive()

@@ -5,7 +5,9 @@
 //! the member's own thread.
 
 mod builder;
+mod hop;
 mod report;
+mod settlement;
 mod worker;
 
 use std::{
@@ -21,18 +23,18 @@ use tokio::{sync::Notify, task::JoinSet};
 
 pub use self::{
     builder::ConsumerBuilder,
-    report::{ConsumerError, Reason, RecordError, Summary},
+    report::{ConsumerError, Reason, RecordError, Settled, Summary},
 };
 use self::{
-    builder::Hooks,
-    worker::{Counts, Turn, Worker},
+    settlement::{Counts, Settlement},
+    worker::{Turn, Worker},
 };
 use crate::{
-    config::ConfigError,
     error::{Class, KafkaError},
     event::Event,
     kafka::{Assigned, Progress, Read, Source, SourceEvent, SourceSettings},
     record::TopicPartition,
+    retry_topics::RetryTopics,
     router::Routes,
     time::deadline,
 };
@@ -95,15 +97,10 @@ impl Consumer {
     /// The settings are not usable, a record was not handled and may not be passed over, or the broker refused the
     /// account. What was finished until then is committed.
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<Summary, ConsumerError> {
-        let topics = match &self.settings.topics {
-            Some(topics) => topics.clone(),
-            None => self.routes.topics().into_iter().map(str::to_owned).collect(),
-        };
-        if self.settings.group.is_empty() {
-            return Err(ConfigError::Setting { name: "group", reason: "is empty" }.into());
-        }
-        if topics.is_empty() {
-            return Err(ConfigError::Setting { name: "topics", reason: "name no topic to read" }.into());
+        let topics = self.settings.check(&self.routes)?;
+        if !self.settings.retry_topics.is_empty() {
+            // Starts the sending client, so that no record has to find out that it does not.
+            self.settings.kafka.sink()?;
         }
         let source = Source::start(
             self.settings.kafka.config(),
@@ -120,6 +117,7 @@ impl Consumer {
             turns: HashMap::new(),
             counts: Arc::default(),
             settings: &self.settings,
+            retry_topics: self.settings.retry_topics.clone().into(),
             routes: &self.routes,
         };
         let cause = running.until(signal, &self.shutdown).await;
@@ -143,6 +141,7 @@ struct Running<'a> {
     turns: HashMap<TopicPartition, Turn>,
     counts: Arc<Counts>,
     settings: &'a ConsumerBuilder,
+    retry_topics: Arc<[RetryTopics]>,
     routes: &'a Arc<Routes>,
 }
 
@@ -176,14 +175,10 @@ impl Running<'_> {
         let turn = Arc::clone(self.turns.entry(partition.clone()).or_default());
         self.workers.spawn(
             Worker {
-                partition,
-                batches,
-                progress,
                 routes: Arc::clone(self.routes),
-                kafka: self.settings.kafka.clone(),
-                unknown_urn: self.settings.unknown_urn,
-                hooks: self.settings.hooks.clone(),
-                counts: Arc::clone(&self.counts),
+                retry_topics: Arc::clone(&self.retry_topics),
+                batches,
+                settlement: Settlement::new(self.settings, partition, progress, Arc::clone(&self.counts)),
             }
             .run(turn),
         );
@@ -205,7 +200,7 @@ impl Running<'_> {
         self.source.drain();
         let all = async { while self.workers.join_next().await.is_some() {} };
         let finished = tokio::time::timeout_at(handlers.into(), all).await.is_ok();
-        let unfinished = if finished { Vec::new() } else { self.running() };
+        let unfinished = if finished { Vec::new() } else { self.unfinished() };
         self.workers.abort_all();
         let closed = self.source.close(deadline).await;
         while let Some(event) = self.source.try_next() {
@@ -220,15 +215,17 @@ impl Running<'_> {
         summary
     }
 
-    /// The records that are being handled, sorted.
-    fn running(&self) -> Vec<(TopicPartition, i64)> {
-        let mut running: Vec<_> = self
+    /// The records that are being handled or settled, sorted.
+    fn unfinished(&self) -> Vec<(TopicPartition, i64)> {
+        let mut unfinished: Vec<_> = self
             .progress
             .iter()
-            .filter_map(|(partition, progress)| Some((partition.clone(), progress.running()?)))
+            .flat_map(|(partition, progress)| {
+                progress.unfinished().into_iter().map(|offset| (partition.clone(), offset))
+            })
             .collect();
-        running.sort();
-        running
+        unfinished.sort();
+        unfinished
     }
 }
 

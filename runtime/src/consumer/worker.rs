@@ -1,86 +1,67 @@
 //! The records of one assigned partition, in order: gate, route, decode, handle, settle.
 
-use std::{
-    panic::AssertUnwindSafe,
-    sync::{
-        Arc,
-        atomic::{AtomicU64, Ordering},
-    },
-};
+use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt as _;
 use tokio::sync::Mutex;
 use tracing::Instrument as _;
 
-use super::{Hooks, RecordError, Summary, report::explain};
+use super::{RecordError, settlement::Settlement};
 use crate::{
-    client::Kafka,
     envelope::{self, Envelope, Poison, Verdict},
-    error::KafkaError,
     handler::{Delivery, HandlerError},
-    headers::{self, Projection},
-    kafka::{Batches, Progress},
-    record::{Record, TopicPartition},
+    headers::Projection,
+    kafka::Batches,
+    record::Record,
+    retry_topics::RetryTopics,
     router::{Route, Routes},
-    settle::{Decision, Outcome, UnknownUrn, decide},
+    settle::{Outcome, UnknownUrn},
 };
 
 /// Held by the worker of a partition: a new assignment waits until the handler of the last one has ended.
 pub(super) type Turn = Arc<Mutex<()>>;
 
+/// How long the writes of a partition may take once a record has stopped its consumer.
+const LAST_WRITES: Duration = Duration::from_secs(5);
+
 pub(super) struct Worker {
-    pub(super) partition: TopicPartition,
-    pub(super) batches: Batches,
-    pub(super) progress: Arc<Progress>,
     pub(super) routes: Arc<Routes>,
-    pub(super) kafka: Kafka,
-    pub(super) unknown_urn: UnknownUrn,
-    pub(super) hooks: Hooks,
-    pub(super) counts: Arc<Counts>,
-}
-
-#[derive(Default)]
-pub(super) struct Counts {
-    handled: AtomicU64,
-    rejected: AtomicU64,
-    deleted: AtomicU64,
-}
-
-impl Counts {
-    pub(super) fn summary(
-        &self,
-        unfinished: Vec<(TopicPartition, i64)>,
-        uncommitted: Option<KafkaError>,
-        left_group: bool,
-    ) -> Summary {
-        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Summary {
-            handled: count(&self.handled),
-            rejected: count(&self.rejected),
-            deleted: count(&self.deleted),
-            unfinished,
-            uncommitted,
-            left_group,
-        }
-    }
+    pub(super) retry_topics: Arc<[RetryTopics]>,
+    pub(super) batches: Batches,
+    pub(super) settlement: Settlement,
 }
 
 impl Worker {
     /// Works until the assignment ends, or returns the record that it had to stop at.
     pub(super) async fn run(mut self, turn: Turn) -> Option<RecordError> {
         let _turn = turn.lock().await;
+        let stopped = self.work().await;
+        match stopped {
+            None => self.settlement.finished().await,
+            // What cannot be written soon is left uncommitted, and delivered again.
+            Some(_) => drop(tokio::time::timeout(LAST_WRITES, self.settlement.finished()).await),
+        }
+        // A failure of an assignment that has ended is left to the partition's next owner.
+        stopped.filter(|_| !self.settlement.progress.is_stopped())
+    }
+
+    async fn work(&mut self) -> Option<RecordError> {
         while let Some(batch) = self.batches.next().await {
             let batch = Arc::new(batch);
-            let mut delivery = Delivery::new(self.kafka.clone(), self.partition.clone(), Arc::clone(&batch));
+            let mut delivery = Delivery::new(
+                self.settlement.kafka.clone(),
+                Arc::clone(&self.retry_topics),
+                self.settlement.partition.clone(),
+                Arc::clone(&batch),
+            );
             while let Some(record) = batch.get(delivery.index) {
-                if self.progress.is_stopped() {
+                if self.settlement.progress.is_stopped() {
                     return None;
                 }
-                self.progress.start(record.offset);
+                self.settlement.progress.start(record.offset);
                 let outcome = self.process(&record, &mut delivery).await;
-                if let Some(stopped) = self.settle(&delivery, record.offset, &outcome) {
-                    // A failure of an assignment that has ended is left to the partition's next owner.
-                    return Some(stopped).filter(|_| !self.progress.is_stopped());
+                if let Some(stopped) = self.settlement.settle(&delivery, record.offset, &outcome).await {
+                    return Some(stopped);
                 }
                 delivery.index += 1;
             }
@@ -98,29 +79,32 @@ impl Worker {
     /// Gate, route and decode: nothing is decoded before the gate is passed and a handler is found.
     fn open<'r, 'b>(&'r self, record: &Record<'b>, delivery: &mut Delivery) -> Result<(&'r Route, &'b str), Outcome> {
         let projection = Projection::read(record.headers);
+        delivery.begin(projection.attempts.unwrap_or_default());
         projection
             .version_gate()
             .map_err(|version| Outcome::WrongVersion(String::from_utf8_lossy(version).into_owned()))?;
 
-        let named = match projection.job {
-            Some(urn) => Some(self.routes.find(urn).ok_or(Outcome::UnknownUrn)?),
-            None => None,
-        };
+        let named = projection.job.map(|urn| self.routes.find(urn));
+        if matches!(named, Some(None)) && !self.needs_unknown_records() {
+            return Err(Outcome::UnknownUrn);
+        }
         let envelope = decode(record)?;
-        let route = match named {
-            Some(route) => route,
-            None => self.routes.find(envelope.urn()).ok_or(Outcome::UnknownUrn)?,
-        };
+        delivery.attempts = projection.attempts.unwrap_or_else(|| envelope.attempts());
+        let route = named.unwrap_or_else(|| self.routes.find(envelope.urn())).ok_or(Outcome::UnknownUrn)?;
         if let Some(version) = envelope.schema_version().filter(|version| *version != 1) {
             return Err(Outcome::WrongVersion(version.to_string()));
         }
         for warning in envelope.warnings() {
-            tracing::warn!(at = %self.partition, offset = record.offset, urn = route.urn(), "{warning}");
+            tracing::warn!(at = %self.settlement.partition, offset = record.offset, urn = route.urn(), "{warning}");
         }
-        delivery.attempts = projection.attempts.unwrap_or_else(|| envelope.attempts());
         delivery.keep_ids_of(&envelope, &projection);
         // An absent payload is an empty one.
         Ok((route, envelope.data().unwrap_or("{}")))
+    }
+
+    /// Whether a record without a handler goes to another topic, for which it has to be an envelope.
+    fn needs_unknown_records(&self) -> bool {
+        matches!(self.settlement.rules.unknown_urn, UnknownUrn::Release | UnknownUrn::DeadLetter)
     }
 
     async fn handle(&self, route: &Route, data: &str, delivery: &Delivery) -> Outcome {
@@ -131,7 +115,7 @@ impl Worker {
         let span = tracing::info_span!(
             "babelqueue.handle",
             urn = route.urn(),
-            at = %self.partition,
+            at = %self.settlement.partition,
             offset = delivery.offset(),
             trace_id = delivery.trace_id(),
             message_id = delivery.message_id(),
@@ -142,54 +126,6 @@ impl Worker {
             Ok(Err(error)) => Outcome::Failed(error),
             Err(panic) => Outcome::Failed(HandlerError::new(panic_text(panic.as_ref()))),
         }
-    }
-
-    /// Carries out the policy; returns the record if it has to stop the consumer.
-    fn settle(&self, delivery: &Delivery, offset: i64, outcome: &Outcome) -> Option<RecordError> {
-        let decision = decide(outcome, self.unknown_urn);
-        let counter = match decision {
-            Decision::Commit => {
-                tracing::debug!(at = %self.partition, offset, trace_id = delivery.trace_id(), "handled");
-                &self.counts.handled
-            }
-            Decision::Delete => {
-                tracing::info!(at = %self.partition, offset, trace_id = delivery.trace_id(), "no handler, let go by");
-                &self.counts.deleted
-            }
-            Decision::Reject | Decision::Stop => {
-                let error = self.describe(delivery, offset, outcome, decision == Decision::Reject)?;
-                tracing::error!(trace_id = error.trace_id, committed = error.committed, "{error}");
-                self.hooks.error(&error);
-                if decision == Decision::Stop {
-                    return Some(error);
-                }
-                &self.counts.rejected
-            }
-        };
-        counter.fetch_add(1, Ordering::Relaxed);
-        self.progress.finish(offset);
-        None
-    }
-
-    fn describe(&self, delivery: &Delivery, offset: i64, outcome: &Outcome, committed: bool) -> Option<RecordError> {
-        let (reason, error) = explain(outcome)?;
-        let headers = delivery.headers();
-        let body = delivery.record().and_then(|record| record.value).map(envelope::decode);
-        let body = match &body {
-            Some(Verdict::Ok(envelope)) => Some(envelope),
-            _ => None,
-        };
-        let urn = headers.get_str(headers::JOB).or_else(|| body.map(Envelope::urn));
-        let trace_id = headers.get_str(headers::TRACE_ID).or_else(|| body.and_then(Envelope::trace_id));
-        Some(RecordError {
-            partition: self.partition.clone(),
-            offset,
-            urn: urn.map(str::to_owned),
-            trace_id: trace_id.map(str::to_owned),
-            reason,
-            error,
-            committed,
-        })
     }
 }
 

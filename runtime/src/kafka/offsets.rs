@@ -89,10 +89,10 @@ impl Progress {
         (next != NOTHING).then(|| unsettled.map_or(next, |offset| offset.min(next)))
     }
 
-    /// The record that is being worked on.
-    pub(crate) fn running(&self) -> Option<i64> {
+    /// The records that were started and are not finished.
+    pub(crate) fn unfinished(&self) -> Vec<i64> {
         let running = self.running.load(Ordering::Relaxed);
-        (running != NOTHING).then_some(running)
+        self.unsettled().iter().copied().chain((running != NOTHING).then_some(running)).collect()
     }
 
     /// No further record of this assignment may be started.
@@ -123,9 +123,9 @@ mod tests {
         let progress = Progress::new();
         assert_eq!(progress.committable(), None);
         progress.start(41);
-        assert_eq!((progress.committable(), progress.running()), (None, Some(41)));
+        assert_eq!((progress.committable(), progress.unfinished()), (None, vec![41]));
         progress.finish(41);
-        assert_eq!((progress.committable(), progress.running()), (Some(42), None));
+        assert_eq!((progress.committable(), progress.unfinished()), (Some(42), vec![]));
     }
 
     #[test]

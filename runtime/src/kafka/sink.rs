@@ -101,13 +101,6 @@ pub(crate) struct SendError {
     pub(crate) record: Box<OutgoingRecord>,
 }
 
-impl SendError {
-    /// Whether it failed as part of a batch that was too large, so that [`Sink::send`] may still get it through alone.
-    pub(crate) fn may_fit_alone(&self) -> bool {
-        self.error.code() == TOO_LARGE_FOR_BROKER
-    }
-}
-
 type Reply = Box<oneshot::Sender<Result<(), SendError>>>;
 type Client = ThreadedProducer<Reports>;
 
@@ -173,10 +166,12 @@ impl Sink {
     pub(crate) async fn send(&self, record: OutgoingRecord) -> Result<(), SendError> {
         let Some(client) = &self.client else { return Err(closed(record)) };
         match self.send_with(client, record).await {
-            Err(failed) if failed.may_fit_alone() => match self.singly.get_or_init(|| self.start_singly()) {
-                Some(client) => self.send_with(client, *failed.record).await,
-                None => Err(failed),
-            },
+            Err(SendError { error, record }) if error.is_too_large() => {
+                match self.singly.get_or_init(|| self.start_singly()) {
+                    Some(client) => self.send_with(client, *record).await,
+                    None => Err(SendError { error, record }),
+                }
+            }
             result => result,
         }
     }
@@ -189,7 +184,7 @@ impl Sink {
     /// Puts a record into the client's queue and leaves the wait for its acknowledgement to the caller, so that many can
     /// be on their way. Records of one partition are written in the order of these calls. Unlike [`Sink::send`] it does
     /// not send again what failed as part of a batch that was too large.
-    pub(crate) async fn queue(&self, record: OutgoingRecord) -> Result<Sending<'_>, SendError> {
+    pub(crate) async fn queue(&self, record: OutgoingRecord) -> Result<Sending, SendError> {
         match &self.client {
             Some(client) => self.queue_with(client, record).await,
             None => Err(closed(record)),
@@ -200,7 +195,7 @@ impl Sink {
         self.queue_with(client, record).await?.acknowledged().await
     }
 
-    async fn queue_with(&self, client: &Client, record: OutgoingRecord) -> Result<Sending<'_>, SendError> {
+    async fn queue_with(&self, client: &Client, record: OutgoingRecord) -> Result<Sending, SendError> {
         let deadline = deadline(self.timeout);
         let mut record = record;
         loop {
@@ -210,7 +205,7 @@ impl Sink {
                 return Err(closed(record));
             }
             match enqueue(client, record) {
-                Ok(reply) => return Ok(Sending { sink: self, reply }),
+                Ok(reply) => return Ok(Sending { reports: self.reports.clone(), reply }),
                 Err(SendError { error, record: back }) if error.code() == QUEUE_FULL => {
                     let _waiting = Waiting::in_line(&self.waiting);
                     if tokio::time::timeout_at(deadline.into(), room).await.is_err() {
@@ -221,20 +216,6 @@ impl Sink {
                 Err(failed) => return Err(failed),
             }
         }
-    }
-
-    /// A record that timed out while the broker refused the account was refused; one that timed out otherwise tells what
-    /// the connection said last.
-    fn explain(&self, mut failed: SendError) -> SendError {
-        if failed.error.code() != TIMED_OUT {
-            return failed;
-        }
-        match self.reports.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-            Some(trouble) if trouble.is_refused() => failed.error = trouble,
-            Some(trouble) => failed.error = failed.error.because(&trouble),
-            None => {}
-        }
-        failed
     }
 
     /// Waits for what is queued, at most until the deadline, and gives up the rest; each pending send is answered.
@@ -248,17 +229,33 @@ impl Sink {
     }
 }
 
+impl Reports {
+    /// A record that timed out while the broker refused the account was refused; one that timed out otherwise tells what
+    /// the connection said last.
+    fn explain(&self, mut failed: SendError) -> SendError {
+        if failed.error.code() != TIMED_OUT {
+            return failed;
+        }
+        match self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone() {
+            Some(trouble) if trouble.is_refused() => failed.error = trouble,
+            Some(trouble) => failed.error = failed.error.because(&trouble),
+            None => {}
+        }
+        failed
+    }
+}
+
 /// A record on its way to the broker. Dropping this does not take it back.
-pub(crate) struct Sending<'a> {
-    sink: &'a Sink,
+pub(crate) struct Sending {
+    reports: Reports,
     reply: oneshot::Receiver<Result<(), SendError>>,
 }
 
-impl Sending<'_> {
+impl Sending {
     /// Waits for the acknowledgement.
     pub(crate) async fn acknowledged(self) -> Result<(), SendError> {
         match self.reply.await {
-            Ok(result) => result.map_err(|failed| self.sink.explain(failed)),
+            Ok(result) => result.map_err(|failed| self.reports.explain(failed)),
             // The client's thread is gone without a report, which closing prevents.
             Err(_) => Err(closed(OutgoingRecord::new(String::new(), None, None, None))),
         }
@@ -284,7 +281,6 @@ impl Drop for Sink {
 }
 
 const QUEUE_FULL: &str = "QueueFull";
-const TOO_LARGE_FOR_BROKER: &str = "MessageSizeTooLarge";
 const TIMED_OUT: &str = "MessageTimedOut";
 const ALL_DOWN: &str = "AllBrokersDown";
 

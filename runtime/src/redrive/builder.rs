@@ -7,7 +7,7 @@ use super::{
     rules::Rules,
     select::{DeadLettered, Selection},
 };
-use crate::{client::Kafka, config::ConfigError};
+use crate::{client::Kafka, config::ConfigError, topics::is_topic_name};
 
 /// The consumer group of a redrive that is given no other.
 const GROUP: &str = "babelqueue-redrive";
@@ -185,11 +185,11 @@ impl Redrive {
         if self.group.is_empty() {
             return refuse("group", "is empty");
         }
-        if dead_letters.is_empty() {
-            return refuse("redrive", "names no dead-letter topic");
+        if !is_topic_name(dead_letters) {
+            return refuse("redrive", "names no topic");
         }
         match target.as_deref() {
-            Some("") => return refuse("to", "names no topic"),
+            Some(target) if !is_topic_name(target) => return refuse("to", "names no topic"),
             Some(target) if target == dead_letters => return refuse("to", "is the dead-letter topic itself"),
             _ => {}
         }

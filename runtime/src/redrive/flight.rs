@@ -123,7 +123,7 @@ impl<'a> Flight<'a> {
         self.bytes -= write.size;
         if let Err(failed) = result {
             // In a batch that was too large each record fails, also one that fits.
-            result = if failed.may_fit_alone() { self.sink.send(*failed.record).await } else { Err(failed) };
+            result = if failed.error.is_too_large() { self.sink.send(*failed.record).await } else { Err(failed) };
         }
         match result {
             Ok(()) => {

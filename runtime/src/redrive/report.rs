@@ -14,7 +14,7 @@ pub enum Skipped {
     Undecodable,
     /// The schema version is not 1.
     WrongVersion,
-    /// It names no topic that it came from, and none was chosen.
+    /// It names no topic that it came from, or nothing that Kafka takes as one, and none was chosen.
     NoSource,
     /// It says that it came from the dead-letter topic itself.
     SourceIsDeadLetterTopic,

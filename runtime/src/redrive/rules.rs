@@ -9,6 +9,7 @@ use crate::{
     headers::{ATTEMPTS, DELAY, ORIGINAL_TOPIC, Projection, REPLAY_BYPASS},
     kafka::OutgoingRecord,
     record::Record,
+    topics::is_topic_name,
 };
 
 /// Which records are redriven, and how.
@@ -35,7 +36,12 @@ impl Rules {
         if !self.selection.takes(&letter, now) {
             return Err(Skipped::NotSelected);
         }
-        let target = self.target.as_deref().or(letter.original_topic()).ok_or(Skipped::NoSource)?;
+        let target = self
+            .target
+            .as_deref()
+            .or(letter.original_topic())
+            .filter(|topic| is_topic_name(topic))
+            .ok_or(Skipped::NoSource)?;
         if target == self.dead_letters {
             return Err(Skipped::SourceIsDeadLetterTopic);
         }
@@ -106,6 +112,7 @@ mod tests {
         let spliced = r#"{"job":"urn:a","data":[],"dead_letter":{"reason":"poison","original_queue":"orders"}}"#;
         let newer = r#"{"job":"urn:a","meta":{"queue":"orders","schema_version":2}}"#;
         let own = r#"{"job":"urn:a","meta":{"queue":"orders.dlq"}}"#;
+        let hostile = r#"{"job":"urn:a","meta":{"queue":"orders\u0000"}}"#;
         for (value, skipped) in [
             (None, Skipped::Undecodable),
             (Some(""), Skipped::Undecodable),
@@ -114,6 +121,7 @@ mod tests {
             (Some(spliced), Skipped::Undecodable),
             (Some(newer), Skipped::WrongVersion),
             (Some(nowhere), Skipped::NoSource),
+            (Some(hostile), Skipped::NoSource),
             (Some(own), Skipped::SourceIsDeadLetterTopic),
         ] {
             assert_eq!(plan(&rules(), value, &[]).unwrap_err(), skipped, "{value:?}");

@@ -6,7 +6,8 @@ use std::{
 };
 
 use babelqueue::{
-    ConsumerError, Delivery, HandlerError, Publisher, Reason, RecordError, Routes, UnknownUrn, babel_job, routes,
+    ConsumerError, Delivery, HandlerError, Publisher, Reason, RecordError, Routes, Settled, UnknownUrn, babel_job,
+    routes,
 };
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -38,7 +39,7 @@ async fn a_handler_sees_the_job_and_its_delivery_and_what_it_handled_is_committe
     assert_eq!((seen.partition, seen.offset, seen.attempts), (0, 0, 0));
     assert_eq!((seen.trace_id.as_str(), seen.message_id), ("trace-1", id.to_string()));
     assert_eq!(seen.key.as_deref(), Some(&b"7"[..]));
-    assert_eq!((summary.handled, summary.rejected, summary.left_group), (1, 0, true));
+    assert_eq!((summary.handled, summary.dropped, summary.left_group), (1, 0, true));
     assert!(summary.unfinished.is_empty() && summary.uncommitted.is_none());
     assert_eq!(committed(&broker, "workers", 0), Some(1));
 }
@@ -134,12 +135,12 @@ async fn poison_and_wrong_versions_are_reported_counted_and_committed() {
     let (routes, handled) = seen();
     let (result, errors) = errors_of(&kafka, routes, UnknownUrn::Fail, handled, 99).await;
     let summary = result.unwrap();
-    assert_eq!((summary.handled, summary.rejected), (1, 8));
+    assert_eq!((summary.handled, summary.dropped), (1, 8));
     assert_eq!(committed(&broker, "workers", 0), Some(9));
     let reasons: Vec<_> = errors.iter().map(|error| error.reason).collect();
     use Reason::{Poison, WrongVersion};
     assert_eq!(reasons, [Poison, Poison, Poison, Poison, Poison, WrongVersion, WrongVersion, WrongVersion]);
-    assert!(errors.iter().all(|error| error.committed && &*error.partition.topic == "orders"));
+    assert!(errors.iter().all(|error| error.settled == Settled::Dropped && &*error.partition.topic == "orders"));
     assert_eq!(errors.iter().map(|error| error.offset).collect::<Vec<_>>(), (0..8).collect::<Vec<_>>());
     assert_eq!(errors[4].urn.as_deref(), Some("urn:babel:orders:created"));
     assert_eq!((errors[5].trace_id.as_deref(), errors[5].error.as_str()), (Some("t-1"), "\"2\", expected 1"));
@@ -157,7 +158,7 @@ async fn an_unknown_urn_stops_the_consumer_before_it_or_anything_behind_it_is_co
     let (routes, handled) = seen();
     let (result, errors) = errors_of(&kafka, routes, UnknownUrn::Fail, handled, 2).await;
     let Err(ConsumerError::Record { record, summary }) = result else { panic!("{result:?}") };
-    assert_eq!((record.offset, record.reason, record.committed), (1, Reason::UnknownUrn, false));
+    assert_eq!((record.offset, record.reason, &record.settled), (1, Reason::UnknownUrn, &Settled::Stopped));
     assert_eq!(record.urn.as_deref(), Some("urn:babel:orders:archived"));
     assert_eq!((summary.handled, errors.len()), (1, 1));
     assert_eq!(committed(&broker, "workers", 0), Some(1));

@@ -1,0 +1,279 @@
+//! Carries out what the policy decides, for the records of one assigned partition: the one settle path.
+//!
+//! A record that goes to another topic does not hold up those behind it: the worker goes on, and the record counts as
+//! finished once the broker has acknowledged the write.
+
+use std::{
+    panic::resume_unwind,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
+
+use tokio::task::JoinSet;
+
+use super::{
+    ConsumerBuilder, RecordError, Settled, Summary,
+    builder::Hooks,
+    hop::{Form, Hop},
+    report::{Explained, explain},
+};
+use crate::{
+    client::Kafka,
+    deliver::{Next, deliver},
+    envelope::{self, Envelope, Verdict},
+    error::KafkaError,
+    event::Event,
+    handler::Delivery,
+    headers,
+    kafka::{OutgoingRecord, Progress, SendError},
+    record::TopicPartition,
+    retry_topics::RetryTopics,
+    settle::{Decision, Outcome, Rules, decide},
+};
+
+/// Records of a partition that may wait for their write before the worker waits for them.
+const UNSETTLED: usize = 256;
+
+/// What a consumer has done so far.
+#[derive(Default)]
+pub(super) struct Counts {
+    handled: AtomicU64,
+    retried: AtomicU64,
+    dead_lettered: AtomicU64,
+    dropped: AtomicU64,
+    deleted: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn summary(
+        &self,
+        unfinished: Vec<(TopicPartition, i64)>,
+        uncommitted: Option<KafkaError>,
+        left_group: bool,
+    ) -> Summary {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Summary {
+            handled: count(&self.handled),
+            retried: count(&self.retried),
+            dead_lettered: count(&self.dead_lettered),
+            dropped: count(&self.dropped),
+            deleted: count(&self.deleted),
+            unfinished,
+            uncommitted,
+            left_group,
+        }
+    }
+}
+
+/// Settles the records of one assignment.
+pub(super) struct Settlement {
+    pub(super) partition: TopicPartition,
+    pub(super) progress: Arc<Progress>,
+    pub(super) kafka: Kafka,
+    pub(super) rules: Rules,
+    topics: Option<RetryTopics>,
+    hooks: Hooks,
+    counts: Arc<Counts>,
+    writing: JoinSet<()>,
+}
+
+impl Settlement {
+    pub(super) fn new(
+        settings: &ConsumerBuilder,
+        partition: TopicPartition,
+        progress: Arc<Progress>,
+        counts: Arc<Counts>,
+    ) -> Self {
+        Self {
+            topics: settings.retry_topics_of(&partition.topic).cloned(),
+            partition,
+            progress,
+            kafka: settings.kafka.clone(),
+            rules: settings.rules,
+            hooks: settings.hooks.clone(),
+            counts,
+            writing: JoinSet::new(),
+        }
+    }
+
+    /// Carries out the policy; returns the record if it has to stop the consumer.
+    pub(super) async fn settle(&mut self, delivery: &Delivery, offset: i64, outcome: &Outcome) -> Option<RecordError> {
+        let decision = decide(outcome, delivery.attempts, self.topics.as_ref(), &self.rules);
+        match decision {
+            Decision::Commit => {
+                tracing::debug!(at = %self.partition, offset, trace_id = delivery.trace_id(), "handled");
+                self.finish(offset, &self.counts.handled);
+                return None;
+            }
+            Decision::Delete => {
+                tracing::info!(at = %self.partition, offset, trace_id = delivery.trace_id(), "no handler, let go by");
+                self.finish(offset, &self.counts.deleted);
+                return None;
+            }
+            _ => {}
+        }
+        let explained = explain(outcome)?;
+        let mut error = self.describe(delivery, offset, &explained);
+        let dead_letters = self.topics.as_ref().and_then(RetryTopics::dead_letter_topic_name);
+        let hop = Hop::new(delivery, &self.partition, &decision, dead_letters, explained);
+        match hop.and_then(|(hop, form)| Some((hop.record(form)?, hop, form))) {
+            Some((record, hop, form)) => {
+                self.write(record, hop, form, error).await;
+                None
+            }
+            None if decision == Decision::Drop => {
+                error.settled = Settled::Dropped;
+                report(&self.hooks, &error);
+                self.finish(offset, &self.counts.dropped);
+                None
+            }
+            None => {
+                report(&self.hooks, &error);
+                Some(error)
+            }
+        }
+    }
+
+    fn finish(&self, offset: i64, counter: &AtomicU64) {
+        counter.fetch_add(1, Ordering::Relaxed);
+        self.progress.finish(offset);
+    }
+
+    /// Writes a record to another topic, in turn, and leaves the wait for its acknowledgement to a task.
+    async fn write(&mut self, record: OutgoingRecord, hop: Hop, form: Form, error: RecordError) {
+        while let Some(written) = self.writing.try_join_next() {
+            pass_on_panic(written);
+        }
+        tokio::select! {
+            biased;
+            () = self.progress.unsettled_below(UNSETTLED) => {}
+            // Left to the next owner.
+            () = self.progress.stopped() => return,
+        }
+        // A client that does not start is found out before the first record.
+        let Ok(sink) = self.kafka.sink() else { return };
+        self.progress.pass(error.offset);
+        let sent = sink.queue(record).await;
+        let write = Write {
+            kafka: self.kafka.clone(),
+            progress: Arc::clone(&self.progress),
+            hooks: self.hooks.clone(),
+            counts: Arc::clone(&self.counts),
+            hop,
+            form,
+            error,
+        };
+        self.writing.spawn(async move {
+            let acknowledged = match sent {
+                Ok(sending) => sending.acknowledged().await,
+                Err(failed) => Err(failed),
+            };
+            write.finish(acknowledged).await;
+        });
+    }
+
+    /// Waits until the writes on their way are acknowledged, or the assignment has ended.
+    pub(super) async fn finished(&mut self) {
+        while let Some(written) = self.writing.join_next().await {
+            pass_on_panic(written);
+        }
+    }
+
+    /// What is known of the record; that it stops the consumer unless something else is done with it.
+    fn describe(&self, delivery: &Delivery, offset: i64, explained: &Explained) -> RecordError {
+        let headers = delivery.headers();
+        let body = delivery.record().and_then(|record| record.value).map(envelope::decode);
+        let body = match &body {
+            Some(Verdict::Ok(envelope)) => Some(envelope),
+            _ => None,
+        };
+        let urn = headers.get_str(headers::JOB).or_else(|| body.map(Envelope::urn));
+        let trace_id = headers.get_str(headers::TRACE_ID).or_else(|| body.and_then(Envelope::trace_id));
+        RecordError {
+            partition: self.partition.clone(),
+            offset,
+            urn: urn.map(str::to_owned),
+            trace_id: trace_id.map(str::to_owned),
+            reason: explained.reason,
+            error: explained.error.clone(),
+            settled: Settled::Stopped,
+        }
+    }
+}
+
+/// A record on its way to another topic.
+struct Write {
+    kafka: Kafka,
+    progress: Arc<Progress>,
+    hooks: Hooks,
+    counts: Arc<Counts>,
+    hop: Hop,
+    form: Form,
+    error: RecordError,
+}
+
+impl Write {
+    /// Sees the write through. It ends unwritten only with the assignment; the record is not committed then.
+    async fn finish(mut self, acknowledged: Result<(), SendError>) {
+        if let Err(SendError { record, .. }) = acknowledged {
+            let kafka = self.kafka.clone();
+            let progress = Arc::clone(&self.progress);
+            let Ok(sink) = kafka.sink() else { return };
+            let delivered =
+                deliver(sink, *record, &progress, |error, record, again_in| self.failed(error, record, again_in));
+            if delivered.await.is_err() {
+                return;
+            }
+        }
+        self.progress.settle(self.error.offset);
+        self.error.settled = self.hop.settled(self.form);
+        match self.error.settled {
+            Settled::Retry { .. } => &self.counts.retried,
+            _ => &self.counts.dead_lettered,
+        }
+        .fetch_add(1, Ordering::Relaxed);
+        report(&self.hooks, &self.error);
+    }
+
+    /// What to send after a failed write: something smaller where the record is too large, else the same again.
+    fn failed(&mut self, error: &KafkaError, record: OutgoingRecord, again_in: Duration) -> Next {
+        if error.is_too_large() {
+            let smaller = self.form.smaller().and_then(|form| Some((form, self.hop.record(form)?)));
+            if let Some((form, smaller)) = smaller {
+                tracing::warn!(at = %self.error.partition, offset = self.error.offset, topic = record.topic(), "too large");
+                self.form = form;
+                return Next::Instead(smaller);
+            }
+        }
+        let event = Event::WriteFailed {
+            partition: self.error.partition.clone(),
+            offset: self.error.offset,
+            topic: record.topic().to_owned(),
+            error: error.clone(),
+            again_in,
+        };
+        tracing::warn!("{event}");
+        self.hooks.event(&event);
+        Next::Again(record)
+    }
+}
+
+fn report(hooks: &Hooks, error: &RecordError) {
+    match error.settled {
+        Settled::Retry { .. } => tracing::warn!(trace_id = error.trace_id, "{error}"),
+        _ => tracing::error!(trace_id = error.trace_id, "{error}"),
+    }
+    hooks.error(error);
+}
+
+/// The writes of a partition panic only where a hook of the user does.
+fn pass_on_panic(written: Result<(), tokio::task::JoinError>) {
+    if let Err(error) = written
+        && let Ok(panic) = error.try_into_panic()
+    {
+        resume_unwind(panic);
+    }
+}
