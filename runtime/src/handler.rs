@@ -345,6 +345,40 @@ impl Delivery {
         u32::try_from(self.attempts.max(0)).unwrap_or(u32::MAX)
     }
 
+    /// Whether this is a deliberate replay: a dead letter that was redriven with
+    /// [`Redrive::replay_bypass`](crate::Redrive::replay_bypass), or its retries. What it caused outside at its first
+    /// delivery may have happened already; see [`Delivery::unless_replay`].
+    #[must_use]
+    pub fn is_replay(&self) -> bool {
+        self.headers().get(headers::REPLAY_BYPASS) == Some(b"1")
+    }
+
+    /// Does something that must not happen again when a message is replayed, such as sending a mail or charging a card;
+    /// `None` when this delivery is a replay. A retry is no replay, and neither is a delivery that is repeated after a
+    /// crash: this guards against redriving alone.
+    ///
+    /// ```
+    /// # use babelqueue::{Delivery, HandlerError, babel_job};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[babel_job("urn:babel:orders:created")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct OrderCreated { order_id: u64 }
+    /// # async fn store(order_id: u64) -> Result<(), std::io::Error> { Ok(()) }
+    /// # async fn send_mail(order_id: u64) -> Result<(), std::io::Error> { Ok(()) }
+    /// async fn on_created(job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+    ///     store(job.order_id).await?;
+    ///     cx.unless_replay(async || send_mail(job.order_id).await).await.transpose()?;
+    ///     Ok(())
+    /// }
+    /// # let _ = babelqueue::routes![OrderCreated => on_created];
+    /// ```
+    pub async fn unless_replay<T, F>(&self, effect: impl FnOnce() -> F) -> Option<T>
+    where
+        F: Future<Output = T>,
+    {
+        if self.is_replay() { None } else { Some(effect().await) }
+    }
+
     /// A message that continues the trace of this delivery; send it by awaiting it.
     ///
     /// With the feature `otel` handlers run in a span whose parent is the delivered `traceparent` (a malformed one is

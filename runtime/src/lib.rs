@@ -54,6 +54,7 @@ mod member;
 pub mod private;
 mod publisher;
 mod record;
+mod redrive;
 mod retry_topics;
 mod router;
 #[cfg(feature = "schemars")]
@@ -90,6 +91,7 @@ pub use crate::{
     kafka::OutgoingRecord,
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},
+    redrive::{DeadLettered, Redrive, RedriveError, RedriveReport, Skipped, WriteFailure},
     retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
     settle::{Exhausted, UnknownUrn},

@@ -28,6 +28,7 @@ const ORDER: &[&str] = &[
     "router",
     "settle",
     "consumer",
+    "redrive",
     "shutdown",
     "schema",
     "testing",

@@ -2,6 +2,7 @@
 
 mod admin;
 mod committer;
+mod ends;
 mod errors;
 mod group;
 mod lanes;
@@ -14,6 +15,7 @@ mod sink;
 mod source;
 
 pub(crate) use admin::create_topic;
+pub(crate) use ends::ends;
 pub(crate) use offsets::Progress;
 pub(crate) use settings::check;
 pub use sink::OutgoingRecord;
