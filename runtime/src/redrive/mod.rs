@@ -15,7 +15,6 @@ mod worker;
 use std::{
     collections::{BTreeMap, HashMap},
     future::{Future, pending},
-    panic::resume_unwind,
     pin::pin,
     sync::{
         Arc, Mutex, MutexGuard, PoisonError,
@@ -24,10 +23,7 @@ use std::{
     time::Duration,
 };
 
-use tokio::{
-    task::JoinSet,
-    time::{Instant, MissedTickBehavior, interval_at},
-};
+use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
 pub use self::{
     builder::Redrive,
@@ -42,9 +38,10 @@ use crate::{
     config::ConfigError,
     error::{Class, KafkaError},
     event::Event,
-    kafka::{self, Assigned, Progress, Read, Source, SourceEvent, SourceSettings},
+    kafka::{self, Assigned, Progress, Read, SourceSettings},
+    member::{Happened, Left, Member},
     record::TopicPartition,
-    time::{deadline, now_ms},
+    time::now_ms,
 };
 
 /// How often finished records are committed: after a crash at most this much is redriven again.
@@ -135,7 +132,7 @@ impl Redrive {
             Ok(ends) => ends,
             Err(error) => return Err(RedriveError::Kafka { error, report: Box::new(report) }),
         };
-        let source = Source::start(
+        let member = Member::start(
             self.kafka.config(),
             &SourceSettings { group: self.group.clone(), read: self.read(&ends), commit_interval: COMMIT_INTERVAL },
         )?;
@@ -147,13 +144,7 @@ impl Redrive {
             report: Mutex::new(report),
             settings: self,
         };
-        let mut running = Running {
-            source,
-            workers: JoinSet::new(),
-            assigned: false,
-            unfinished: HashMap::new(),
-            shared: Arc::new(shared),
-        };
+        let mut running = Running { member, assigned: false, unfinished: HashMap::new(), shared: Arc::new(shared) };
         let result = running.until(signal).await;
         let report = running.close().await;
         match result {
@@ -182,10 +173,9 @@ struct Ended {
     reached: Result<Reached, Stop>,
 }
 
-/// A run with its workers. Dropping it stops the workers and closes the member.
+/// A run at work.
 struct Running {
-    source: Source,
-    workers: JoinSet<Ended>,
+    member: Member<Ended>,
     /// Whether the group has given this member its share; not between two rebalances.
     assigned: bool,
     /// The present assignments that have not reached their end.
@@ -199,23 +189,19 @@ impl Running {
         let mut tell = interval_at(Instant::now() + TELL_INTERVAL, TELL_INTERVAL);
         tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while !self.assigned || !self.unfinished.is_empty() {
-            tokio::select! {
+            let happened = tokio::select! {
                 () = &mut signal => return Err(Stop::Asked),
-                event = self.source.next() => match event {
-                    Some(SourceEvent::Assigned(assigned)) => self.assign(assigned),
-                    Some(SourceEvent::Report(event)) => self.see(event)?,
-                    Some(SourceEvent::Ended(error)) => return Err(Stop::Kafka(error)),
-                    None => {
-                        let error = KafkaError::new("PollThreadEnded", "polling ended", Class::Fatal);
-                        return Err(Stop::Kafka(error));
-                    }
-                },
-                Some(ended) = self.workers.join_next() => match ended {
-                    Ok(ended) => self.end(ended)?,
-                    // Of the user's choice.
-                    Err(error) => if let Ok(panic) = error.try_into_panic() { resume_unwind(panic) },
-                },
-                _ = tell.tick() => self.tell(),
+                _ = tell.tick() => {
+                    self.tell();
+                    continue;
+                }
+                happened = self.member.next() => happened,
+            };
+            match happened {
+                Happened::Assigned(assigned) => self.assign(assigned),
+                Happened::Event(event) => self.see(event)?,
+                Happened::WorkerEnded(ended) => self.end(ended)?,
+                Happened::Failed(error) => return Err(Stop::Kafka(error)),
             }
         }
         Ok(())
@@ -225,27 +211,33 @@ impl Running {
         self.assigned = true;
         for Assigned { partition, batches, progress } in assigned {
             self.unfinished.insert(partition.clone(), Arc::clone(&progress));
-            let shared = Arc::clone(&self.shared);
-            self.workers.spawn(async move {
-                let worker = Worker { partition: partition.clone(), batches, progress: Arc::clone(&progress), shared };
-                Ended { partition, progress, reached: worker.run().await }
+            let worker = Worker {
+                partition: partition.clone(),
+                batches,
+                progress: Arc::clone(&progress),
+                shared: Arc::clone(&self.shared),
+            };
+            let ended = (partition.clone(), Arc::clone(&progress));
+            self.member.work(&partition, &progress, async move {
+                let reached = worker.run().await;
+                let (partition, progress) = ended;
+                Ended { partition, progress, reached }
             });
         }
     }
 
     fn see(&mut self, event: Event) -> Result<(), Stop> {
+        event.trace();
         match event {
-            Event::Assigned { .. } => tracing::info!("{event}"),
-            Event::Revoked { ref partitions } | Event::Lost { ref partitions } => {
-                tracing::info!("{event}");
+            Event::Revoked { partitions } | Event::Lost { partitions } => {
                 // The next assignment says who goes on with them.
                 self.assigned = false;
                 for partition in partitions {
-                    self.unfinished.remove(partition);
+                    self.unfinished.remove(&partition);
                 }
             }
             Event::Trouble { error } if error.is_refused() => return Err(Stop::Kafka(error)),
-            _ => tracing::warn!("{event}"),
+            _ => {}
         }
         Ok(())
     }
@@ -265,17 +257,17 @@ impl Running {
     }
 
     /// Waits for what is on its way, commits, leaves the group.
-    async fn close(mut self) -> RedriveReport {
-        self.source.drain();
-        while self.workers.join_next().await.is_some() {}
-        let closed = self.source.close(deadline(CLOSE)).await;
+    async fn close(self) -> RedriveReport {
+        // A write is answered within the delivery timeout.
+        let timeout = self.shared.settings.kafka.config().delivery_timeout.saturating_add(CLOSE);
+        let left = self.member.leave(timeout, Event::trace).await;
         let mut report = self.shared.report().clone();
-        report.uncommitted = match closed {
+        report.uncommitted = match left {
             _ if report.dry => None,
-            Some(closed) => closed.commit.err(),
-            None => Some(KafkaError::new(
+            Left { left_group: true, uncommitted, .. } => uncommitted,
+            Left { .. } => Some(KafkaError::new(
                 "CommitTimedOut",
-                format!("no answer to the last commit within {CLOSE:?}"),
+                format!("no answer to the last commit within {timeout:?}"),
                 Class::Retriable,
             )),
         };
