@@ -83,6 +83,7 @@ pub use crate::{
     router::{DuplicateUrn, Routes},
     settle::UnknownUrn,
     shutdown::shutdown_signal,
+    topics::{EnsureTopics, EnsureTopicsError, TopicFinding, TopicFindings, TopicReport},
 };
 
 /// Compiles the examples of the README.
