@@ -23,6 +23,9 @@ use crate::{
 
 /// How long a broker may take to create topics.
 const TIMEOUT: Duration = Duration::from_secs(15);
+/// How long a topic is looked for. A broker answers that it was created before it says so to those who look.
+const PATIENCE: Duration = Duration::from_secs(3);
+const PAUSE: Duration = Duration::from_millis(200);
 /// The broker's own default.
 const DEFAULT: i32 = -1;
 
@@ -72,26 +75,36 @@ impl Admin {
         Ok(Self { client: Some(Arc::new(client)), brokers: config.brokers.clone() })
     }
 
-    /// Looks at topics: their partitions, then their settings. It never creates one, whatever the broker does with a
+    /// Looks at topics, for some seconds at those that are missing. It never creates one, whatever the broker does with a
     /// topic that is asked for.
     ///
     /// # Errors
     ///
     /// No broker answers in time, or it does not know the question: [`is_without_admin_calls`].
     pub(crate) async fn look(&self, topics: &[String], timeout: Duration) -> Result<FoundTopics, KafkaError> {
+        let give_up = deadline(timeout.min(PATIENCE));
         let deadline = deadline(timeout);
         let context = format!("looking at topics on {}", self.brokers);
+        loop {
+            let found = self.look_once(topics, deadline).await.map_err(|error| error.with_context(&context))?;
+            if Instant::now() >= give_up || found.values().all(|found| *found != Found::Missing) {
+                return Ok(found);
+            }
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+
+    async fn look_once(&self, topics: &[String], deadline: Instant) -> Result<FoundTopics, KafkaError> {
         let client = Arc::clone(self.client()?);
         let names = topics.to_vec();
         // Asking for partitions blocks.
         let looking = tokio::task::spawn_blocking(move || look_at_partitions(&client, &names, deadline));
-        let looked = looking.await.unwrap_or_else(|_| Err(errors::from_code(Code::Unknown)));
-        let (broker, mut found) = looked.map_err(|error| error.with_context(&context))?;
+        let (broker, mut found) = looking.await.unwrap_or_else(|_| Err(errors::from_code(Code::Unknown)))?;
         let described = self.describe(topics, broker, deadline).await;
         if let Err(error) = &described
             && is_without_admin_calls(error)
         {
-            return Err(error.clone().with_context(&context));
+            return Err(error.clone());
         }
         for (index, topic) in topics.iter().enumerate() {
             if let Some(Found::There { settings, .. }) = found.get_mut(topic) {
@@ -195,4 +208,24 @@ fn client_topic(new: &NewTopic) -> ClientTopic<'_> {
 /// Whether the broker takes no admin calls at all, as the embedded one.
 pub(crate) fn is_without_admin_calls(error: &KafkaError) -> bool {
     error.code() == "UnsupportedFeature"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kafka::mock::MockBroker;
+
+    #[tokio::test]
+    async fn looking_at_a_topic_does_not_create_it() {
+        let broker = MockBroker::start().unwrap();
+        broker.create_topic("orders", 3).unwrap();
+        let admin = Admin::new(&Config::new(broker.brokers())).unwrap();
+        let topics = ["orders".to_owned(), "orders.dlq".to_owned()];
+        for _ in 0..2 {
+            let (_, found) =
+                look_at_partitions(admin.client().unwrap(), &topics, deadline(Duration::from_secs(5))).unwrap();
+            assert_eq!(found["orders.dlq"], Found::Missing);
+            assert!(matches!(found["orders"], Found::There { partitions: 3, replicas: 1, .. }), "{found:?}");
+        }
+    }
 }

@@ -1,0 +1,28 @@
+"""Lets an account do one thing with a topic, and nobody else anything.
+
+Arguments: brokers, account, topic, operation.
+"""
+
+import sys
+
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
+
+brokers, account, topic, operation = sys.argv[1:]
+rule = AclBinding(
+    ResourceType.TOPIC,
+    topic,
+    ResourcePatternType.LITERAL,
+    f"User:{account}",
+    "*",
+    AclOperation[operation],
+    AclPermissionType.ALLOW,
+)
+for created in AdminClient({"bootstrap.servers": brokers}).create_acls([rule]).values():
+    created.result(10)
