@@ -128,7 +128,7 @@ impl Admin {
         // A broker that has answered: looking for the controller takes the whole time where there is none.
         let options = AdminOptions::new().request_timeout(Some(remaining(deadline))).broker_id(broker);
         let answers = self.client()?.describe_configs(&topics, &options).await?;
-        Ok(answers.into_iter().map(|answer| answer.map(by_name).map_err(errors::from_code)).collect())
+        Ok(answers.into_iter().map(|answer| answer.map_err(errors::from_code).and_then(by_name)).collect())
     }
 
     /// Creates topics; for each, whether it was created or had existed.
@@ -195,8 +195,12 @@ fn remaining(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Instant::now()).max(Duration::from_millis(1))
 }
 
-fn by_name(resource: ConfigResource) -> Settings {
-    resource.entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?))).collect()
+/// The client library passes over the error of a single topic and hands out no settings then; every topic has some.
+fn by_name(resource: ConfigResource) -> Result<Settings, KafkaError> {
+    if resource.entries.is_empty() {
+        return Err(KafkaError::new("SettingsNotTold", "its settings are not told to this account", Class::Refused));
+    }
+    Ok(resource.entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?))).collect())
 }
 
 fn client_topic(new: &NewTopic) -> ClientTopic<'_> {

@@ -24,5 +24,7 @@ rule = AclBinding(
     AclOperation[operation],
     AclPermissionType.ALLOW,
 )
-for created in AdminClient({"bootstrap.servers": brokers}).create_acls([rule]).values():
+# The answers come from this client, which has to stay until then.
+admin = AdminClient({"bootstrap.servers": brokers})
+for created in admin.create_acls([rule]).values():
     created.result(10)
