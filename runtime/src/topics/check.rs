@@ -172,7 +172,7 @@ impl<'a> Check<'a> {
                     format!("{has}, its tier is {} ms: records are deleted before they are due", millis(tier));
                 self.set(true, topic, problem, RETENTION, &wanted);
             }
-            Purpose::Retry { tier } if retention < millis(tier + MARGIN) => {
+            Purpose::Retry { tier } if retention < millis(tier.saturating_add(MARGIN)) => {
                 let problem = format!(
                     "{has}, its tier is {} ms: a reinjector that stands still for less than a day loses records",
                     millis(tier)
@@ -412,6 +412,13 @@ mod tests {
         found.insert("orders".to_owned(), Found::Unseen(refused()));
         let findings = check(&orders(), &found, BROKERS);
         assert!(findings.iter().all(|finding| !finding.fatal), "{findings:?}");
+    }
+
+    #[test]
+    fn no_tier_is_too_long_to_be_checked() {
+        let topics = RetryTopics::for_topic("orders").tiers([Duration::MAX]).without_dead_letters();
+        let findings = check(&topics, &with_setting("orders.retry.1", RETENTION, "1"), BROKERS);
+        assert!(matches!(findings.as_slice(), [finding] if finding.fatal), "{findings:?}");
     }
 
     #[test]

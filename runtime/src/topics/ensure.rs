@@ -51,7 +51,7 @@ pub enum EnsureTopicsError {
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The broker did not answer.
-    #[error("the topics could not be made sure of: {0}")]
+    #[error("the topics could not be ensured: {0}")]
     Kafka(#[from] KafkaError),
     /// A topic exists with settings that break the promise, or could not be created. Topics beside it may have been.
     #[error(transparent)]

@@ -78,7 +78,7 @@ impl Asked {
         };
         let replication = self.replication.or(replicas);
         let retention = match purpose {
-            Purpose::Retry { tier } => self.retention.unwrap_or(tier + DAY * RETRY_RETENTION),
+            Purpose::Retry { tier } => self.retention.unwrap_or(tier.saturating_add(DAY * RETRY_RETENTION)),
             Purpose::DeadLetters => self.dead_letter_retention.unwrap_or(DAY * DEAD_LETTER_RETENTION),
         };
         let mut settings = vec![
