@@ -96,6 +96,7 @@ pub use crate::{
     router::{DuplicateUrn, Routes},
     settle::{Exhausted, UnknownUrn},
     shutdown::shutdown_signal,
+    topics::{EnsureTopics, EnsureTopicsError, TopicFinding, TopicFindings, TopicReport},
 };
 
 /// Compiles the examples of the README.

@@ -6,6 +6,7 @@ mod interop;
 mod jobs;
 mod publishing;
 mod security;
+mod topics;
 
 use std::process::ExitCode;
 
@@ -48,6 +49,11 @@ fn main() -> ExitCode {
         interop::we_publish_and_the_python_handler_gets_it,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
         security::wrong_credentials_fail_a_publish_with_a_typed_error,
+        topics::what_is_missing_is_created_with_the_right_settings_and_only_once,
+        topics::topics_are_created_as_asked,
+        topics::a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said,
+        topics::an_account_that_may_not_look_is_warned_and_goes_on,
+        topics::a_broker_that_does_not_let_in_is_a_warning_after_a_few_seconds,
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
