@@ -52,6 +52,7 @@ mod kafka;
 pub mod private;
 mod publisher;
 mod record;
+mod reinjector;
 mod retry_topics;
 mod router;
 #[cfg(feature = "schemars")]
@@ -82,10 +83,11 @@ pub use crate::{
     kafka::OutgoingRecord,
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},
+    reinjector::{ReinjectSummary, Reinjector, ReinjectorError},
     retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
     settle::{Exhausted, UnknownUrn},
-    shutdown::shutdown_signal,
+    shutdown::{ShutdownHandle, shutdown_signal},
 };
 
 /// Compiles the examples of the README.

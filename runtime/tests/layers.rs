@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 25] = [
+const ORDER: [&str; 26] = [
     "time",
     "error",
     "job",
@@ -24,8 +24,9 @@ const ORDER: [&str; 25] = [
     "handler",
     "router",
     "settle",
-    "consumer",
     "shutdown",
+    "consumer",
+    "reinjector",
     "schema",
     "testing",
     "private",
