@@ -55,6 +55,7 @@ pub mod private;
 mod publisher;
 mod record;
 mod redrive;
+mod reinjector;
 mod retry_topics;
 mod router;
 #[cfg(feature = "schemars")]
@@ -82,7 +83,7 @@ pub use crate::{
     backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
-    consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Settled, Summary},
+    consumer::{Consumer, ConsumerBuilder, ConsumerError, Reason, RecordError, Settled, Summary},
     envelope::EncodeError,
     error::KafkaError,
     event::Event,
@@ -92,10 +93,11 @@ pub use crate::{
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},
     redrive::{DeadLettered, Redrive, RedriveError, RedriveReport, Skipped, WriteFailure},
+    reinjector::{ReinjectSummary, Reinjector, ReinjectorError},
     retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
     settle::{Exhausted, UnknownUrn},
-    shutdown::shutdown_signal,
+    shutdown::{ShutdownHandle, shutdown_signal},
     topics::{EnsureTopics, EnsureTopicsError, TopicFinding, TopicFindings, TopicReport},
 };
 

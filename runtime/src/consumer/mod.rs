@@ -13,10 +13,9 @@ mod worker;
 use std::{
     fmt,
     future::{Future, pending},
+    pin::pin,
     sync::Arc,
 };
-
-use tokio::sync::Notify;
 
 pub use self::{
     builder::ConsumerBuilder,
@@ -32,6 +31,7 @@ use crate::{
     member::{Happened, Member},
     retry_topics::RetryTopics,
     router::Routes,
+    shutdown::ShutdownHandle,
 };
 
 /// A consumer that is ready to run; made by [`ConsumerBuilder::serve`].
@@ -39,20 +39,7 @@ use crate::{
 pub struct Consumer {
     settings: ConsumerBuilder,
     routes: Arc<Routes>,
-    shutdown: Arc<Notify>,
-}
-
-/// Asks a running consumer to shut down. Cheap to clone; asking twice is asking once.
-#[derive(Clone, Debug)]
-pub struct ConsumerHandle {
-    shutdown: Arc<Notify>,
-}
-
-impl ConsumerHandle {
-    /// Starts the shutdown; the consumer's `run` then returns within its shutdown timeout.
-    pub fn shutdown(&self) {
-        self.shutdown.notify_one();
-    }
+    shutdown: ShutdownHandle,
 }
 
 /// Why the consumer ends.
@@ -64,16 +51,16 @@ enum Cause {
 
 impl Consumer {
     fn new(settings: ConsumerBuilder, routes: Routes) -> Self {
-        Self { settings, routes: Arc::new(routes), shutdown: Arc::new(Notify::new()) }
+        Self { settings, routes: Arc::new(routes), shutdown: ShutdownHandle::new() }
     }
 
     /// A handle that shuts this consumer down from elsewhere.
     #[must_use]
-    pub fn handle(&self) -> ConsumerHandle {
-        ConsumerHandle { shutdown: Arc::clone(&self.shutdown) }
+    pub fn handle(&self) -> ShutdownHandle {
+        self.shutdown.clone()
     }
 
-    /// Runs until a [`ConsumerHandle`] asks it to shut down.
+    /// Runs until a [`ShutdownHandle`] asks it to shut down.
     ///
     /// # Errors
     ///
@@ -82,18 +69,25 @@ impl Consumer {
         self.run_until(pending()).await
     }
 
-    /// Runs until `signal` is ready (or a [`ConsumerHandle`] asks), then shuts down: running handlers finish, what is
+    /// Runs until `signal` is ready (or a [`ShutdownHandle`] asks), then shuts down: running handlers finish, what is
     /// finished is committed, the group is left. All of it within the shutdown timeout; the summary says what was left.
     ///
     /// Dropping the future shuts down at once: what is finished is committed by the member's own thread.
     ///
     /// # Errors
     ///
-    /// The settings are not usable, a record was not handled and may not be passed over, or the broker refused the
-    /// account. What was finished until then is committed.
+    /// The settings are not usable, the retry topics or the dead-letter topic would lose records
+    /// ([`Kafka::check_topics`](crate::Kafka::check_topics)), a record was not handled and may not be passed over, or the
+    /// broker refused the account. What was finished until then is committed.
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<Summary, ConsumerError> {
         let topics = self.settings.check(&self.routes)?;
+        let mut signal = pin!(signal);
         if !self.settings.retry_topics.is_empty() {
+            tokio::select! {
+                checked = self.settings.kafka.check_topics(&self.settings.retry_topics) => drop(checked?),
+                () = &mut signal => return Ok(Summary::default()),
+                () = self.shutdown.asked() => return Ok(Summary::default()),
+            }
             // Starts the sending client, so that no record has to find out that it does not.
             self.settings.kafka.sink()?;
         }
@@ -133,12 +127,11 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    async fn until(&mut self, signal: impl Future<Output = ()>, shutdown: &Notify) -> Cause {
-        let mut signal = std::pin::pin!(signal);
+    async fn until(&mut self, mut signal: impl Future<Output = ()> + Unpin, shutdown: &ShutdownHandle) -> Cause {
         loop {
             let happened = tokio::select! {
                 () = &mut signal => return Cause::Asked,
-                () = shutdown.notified() => return Cause::Asked,
+                () = shutdown.asked() => return Cause::Asked,
                 happened = self.member.next() => happened,
             };
             match happened {

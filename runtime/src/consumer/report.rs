@@ -2,7 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{config::ConfigError, error::KafkaError, handler::HandlerError, record::TopicPartition, settle::Outcome};
+use crate::{
+    config::ConfigError, error::KafkaError, handler::HandlerError, record::TopicPartition, settle::Outcome,
+    topics::TopicFindings,
+};
 
 /// Why a record was not handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -173,6 +176,9 @@ pub enum ConsumerError {
     /// The settings, or there is nothing to handle.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The retry topics or the dead-letter topic are not as they have to be; nothing was read.
+    #[error(transparent)]
+    Topics(#[from] TopicFindings),
     /// A record was not handled, and nothing behind it may be committed.
     #[error("stopped at {record}; neither it nor anything behind it on that partition is committed")]
     Record {

@@ -7,7 +7,7 @@ use super::{
     rules::Rules,
     select::{DeadLettered, Selection},
 };
-use crate::{client::Kafka, config::ConfigError, topics::is_topic_name};
+use crate::{client::Kafka, config::ConfigError, retry_topics::is_topic_name};
 
 /// The consumer group of a redrive that is given no other.
 const GROUP: &str = "babelqueue-redrive";

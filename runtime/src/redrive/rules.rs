@@ -9,7 +9,7 @@ use crate::{
     headers::{ATTEMPTS, DELAY, ORIGINAL_TOPIC, Projection, REPLAY_BYPASS},
     kafka::OutgoingRecord,
     record::Record,
-    topics::is_topic_name,
+    retry_topics::is_topic_name,
 };
 
 /// Which records are redriven, and how.
