@@ -189,6 +189,10 @@ impl Running<'_> {
             Event::Assigned { .. } | Event::Revoked { .. } => tracing::info!("{event}"),
             _ => tracing::warn!("{event}"),
         }
+        if let Event::Revoked { partitions } | Event::Lost { partitions } = event {
+            // What they left unfinished is the next owner's.
+            partitions.iter().for_each(|partition| drop(self.progress.remove(partition)));
+        }
         self.settings.hooks.event(event);
     }
 
@@ -199,8 +203,8 @@ impl Running<'_> {
         let handlers = deadline - (timeout / 4).min(Duration::from_secs(5));
         self.source.drain();
         let all = async { while self.workers.join_next().await.is_some() {} };
-        let finished = tokio::time::timeout_at(handlers.into(), all).await.is_ok();
-        let unfinished = if finished { Vec::new() } else { self.unfinished() };
+        let _ = tokio::time::timeout_at(handlers.into(), all).await;
+        let unfinished = self.unfinished();
         self.workers.abort_all();
         let closed = self.source.close(deadline).await;
         while let Some(event) = self.source.try_next() {
