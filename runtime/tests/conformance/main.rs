@@ -1,6 +1,7 @@
 //! Runs the public conformance suite of the wire contract, a line a section; `cargo xtask conformance` fetches the
 //! suite and starts this.
 
+mod backoff;
 mod broker;
 mod check;
 mod identity;

@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::Value;
 
 use crate::{
+    backoff,
     check::Outcome,
     identity, kafka, producing, reemit,
     report::Run,
@@ -36,7 +37,7 @@ pub(crate) const SECTIONS: &[(&str, Runner)] = &[
     ("trim", Runner::Each(trim)),
     ("job_type", Runner::Each(identity::resolved)),
     ("traceparent", Runner::Each(traceparent::extract)),
-    ("backoff", Runner::Waiting("retry topics")),
+    ("backoff", Runner::Together(backoff::run)),
     ("retry_backoff", Runner::Waiting("the backoff helper")),
     ("kafka_poison", Runner::Each(identity::kafka_poison)),
     ("poison_dlq", Runner::Waiting("dead letters")),
