@@ -71,7 +71,13 @@ impl<T: Send + 'static> Member<T> {
             tokio::select! {
                 event = self.source.next() => return match event {
                     Some(SourceEvent::Assigned(assigned)) => Happened::Assigned(assigned),
-                    Some(SourceEvent::Report(event)) => Happened::Event(event),
+                    Some(SourceEvent::Report(event)) => {
+                        if let Event::Revoked { partitions } | Event::Lost { partitions } = &event {
+                            // What they left unfinished is the next owner's.
+                            partitions.iter().for_each(|partition| drop(self.progress.remove(partition)));
+                        }
+                        Happened::Event(event)
+                    }
                     Some(SourceEvent::Ended(error)) => Happened::Failed(error),
                     None => Happened::Failed(KafkaError::new("PollThreadEnded", "polling ended", Class::Fatal)),
                 },
@@ -102,8 +108,8 @@ impl<T: Send + 'static> Member<T> {
     pub(crate) async fn leave(mut self, timeout: Duration, report: impl Fn(&Event)) -> Left {
         let deadline = deadline(timeout);
         self.source.drain();
-        let finished = self.finish(deadline - (timeout / 4).min(Duration::from_secs(5))).await;
-        let unfinished = if finished { Vec::new() } else { self.unfinished() };
+        self.finish(deadline - (timeout / 4).min(Duration::from_secs(5))).await;
+        let unfinished = self.unfinished();
         self.workers.abort_all();
         let closed = self.source.close(deadline).await;
         while let Some(event) = self.source.try_next() {
@@ -114,10 +120,10 @@ impl<T: Send + 'static> Member<T> {
         Left { unfinished, left_group: closed.is_some(), uncommitted: closed.and_then(|closed| closed.commit.err()) }
     }
 
-    /// Whether all workers have ended by then.
-    async fn finish(&mut self, deadline: Instant) -> bool {
+    /// Waits until all workers have ended, but not longer.
+    async fn finish(&mut self, deadline: Instant) {
         let all = async { while self.workers.join_next().await.is_some() {} };
-        tokio::time::timeout_at(deadline.into(), all).await.is_ok()
+        let _ = tokio::time::timeout_at(deadline.into(), all).await;
     }
 
     fn unfinished(&self) -> Vec<(TopicPartition, i64)> {

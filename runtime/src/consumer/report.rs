@@ -161,7 +161,8 @@ pub struct Summary {
     /// Records of an unknown URN that were committed, as the strategy asks.
     pub deleted: u64,
     /// Records whose handler did not end before the deadline of the shutdown, or that were not written to their retry or
-    /// dead-letter topic by then. They are not committed, and will be delivered again.
+    /// dead-letter topic by then, and the one that stopped the consumer. They are not committed, and will be delivered
+    /// again.
     pub unfinished: Vec<(TopicPartition, i64)>,
     /// Why finished records could not be committed at the end, if so. They will be delivered again.
     pub uncommitted: Option<KafkaError>,

@@ -214,12 +214,17 @@ struct Write {
 impl Write {
     /// Sees the write through. It ends unwritten only with the assignment; the record is not committed then.
     async fn finish(mut self, acknowledged: Result<(), SendError>) {
-        if let Err(SendError { record, .. }) = acknowledged {
+        if let Err(SendError { error, record }) = acknowledged {
             let kafka = self.kafka.clone();
             let progress = Arc::clone(&self.progress);
             let Ok(sink) = kafka.sink() else { return };
+            let record = match error.is_too_large() {
+                // The batch may have been too large, and not the record.
+                true => *record,
+                false => self.failed(&error, *record, Duration::ZERO).into_record(),
+            };
             let delivered =
-                deliver(sink, *record, &progress, |error, record, again_in| self.failed(error, record, again_in));
+                deliver(sink, record, &progress, |error, record, again_in| self.failed(error, record, again_in));
             if delivered.await.is_err() {
                 return;
             }

@@ -13,6 +13,7 @@ mod report;
 mod schema;
 mod sections;
 mod suite;
+mod tiers;
 mod traceparent;
 
 use std::{env, path::Path, process::ExitCode};

@@ -6,6 +6,7 @@ mod interop;
 mod jobs;
 mod publishing;
 mod security;
+mod settling;
 mod topics;
 
 use std::process::ExitCode;
@@ -28,6 +29,9 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().collect();
     if let Some((crash::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
         return crash::worker(settings);
+    }
+    if let Some((settling::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
+        return settling::worker(settings);
     }
     if std::env::var("BABELQUEUE_BROKERS").is_err() {
         eprintln!("the live suite needs a real broker: run `cargo xtask test live`, which starts one");
@@ -54,6 +58,15 @@ fn main() -> ExitCode {
         topics::a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said,
         topics::an_account_that_may_not_look_is_warned_and_goes_on,
         topics::a_broker_that_does_not_let_in_is_a_warning_after_a_few_seconds,
+        settling::a_missing_dead_letter_topic_holds_the_records_until_it_is_created,
+        settling::a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies,
+        settling::what_a_retry_topic_cannot_hold_is_a_dead_letter,
+        settling::a_broker_that_falls_silent_delays_the_retries_and_loses_none,
+        settling::killed_between_the_acknowledgement_and_the_commit_nothing_is_lost,
+        settling::what_is_not_the_hops_own_arrives_byte_for_byte,
+        settling::python_retries_what_we_fail,
+        settling::we_retry_what_python_fails,
+        settling::python_and_we_wrap_poison_alike,
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }
