@@ -281,6 +281,11 @@ impl Delivery {
         self.body_message_id = missing(headers.message_id, envelope.message_id());
     }
 
+    #[cfg(feature = "validate")]
+    pub(crate) fn kafka(&self) -> &Kafka {
+        &self.kafka
+    }
+
     pub(crate) fn record(&self) -> Option<Record<'_>> {
         self.batch.get(self.index)
     }
@@ -376,6 +381,11 @@ impl Delivery {
 
     /// A message that continues the trace of this delivery; send it by awaiting it.
     ///
+    /// With the feature `otel` handlers run in a span whose parent is the delivered `traceparent` (a malformed one is
+    /// ignored), and every message is sent with the `traceparent` of the span that sends it. Without one, `trace_id`
+    /// names the trace when it is a UUID; such a trace counts as sampled. A message of a delivery that is sent outside of
+    /// any span keeps the delivered `traceparent`. Spans reach OpenTelemetry by the layer of `tracing-opentelemetry`.
+    ///
     /// ```
     /// # use babelqueue::{Delivery, HandlerError, babel_job};
     /// # use serde::{Deserialize, Serialize};
@@ -392,7 +402,10 @@ impl Delivery {
     /// ```
     pub fn message<'a, J: Job>(&'a self, job: &'a J) -> Message<'a, J> {
         let retry_topics = self.retry_topics.iter().find(|topics| topics.work_topic() == J::TOPIC);
-        Message::new(&self.kafka, J::TOPIC, retry_topics, job).trace_id(self.trace_id())
+        let message = Message::new(&self.kafka, J::TOPIC, retry_topics, job).trace_id(self.trace_id());
+        #[cfg(feature = "otel")]
+        let message = message.follows(self.headers());
+        message
     }
 }
 

@@ -34,7 +34,8 @@
 //!
 //! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
-//! `schemars` (JSON Schema of payloads), `tls`, `gssapi`, `zstd`.
+//! `schemars` (JSON Schema of payloads), `validate` (payloads checked by JSON Schema), `otel`
+//! (OpenTelemetry traces that go on from publisher to handler, see [`Delivery::message`]), `tls`, `gssapi`, `zstd`.
 
 mod backoff;
 mod client;
@@ -48,6 +49,7 @@ mod handler;
 mod headers;
 mod job;
 mod kafka;
+mod member;
 #[doc(hidden)]
 pub mod private;
 mod publisher;
@@ -63,13 +65,19 @@ mod shutdown;
 pub mod testing;
 mod time;
 mod topics;
+#[cfg(feature = "otel")]
+mod trace;
 mod traceparent;
+#[cfg(feature = "validate")]
+mod validate;
 
 pub use babelqueue_macros::{babel_job, routes};
 pub use uuid::Uuid;
 
 #[cfg(feature = "schemars")]
 pub use crate::schema::json_schema;
+#[cfg(feature = "validate")]
+pub use crate::validate::{SchemaError, Schemas, Violation, Violations};
 pub use crate::{
     backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},

@@ -10,7 +10,7 @@ use crate::{config::ConfigError, error::KafkaError, handler::HandlerError, recor
 pub enum Reason {
     /// The handler returned an error or panicked.
     Failed,
-    /// The payload does not fit its type.
+    /// The payload does not fit its type, or violates its schema (feature `validate`).
     PayloadMisfit,
     /// The value is no envelope, or names no URN.
     Poison,
@@ -24,7 +24,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Failed => "the handler failed",
-            Self::PayloadMisfit => "the payload does not fit its type",
+            Self::PayloadMisfit => "the payload does not fit",
             Self::Poison => "the value is not an envelope",
             Self::WrongVersion => "the schema version is not supported",
             Self::UnknownUrn => "no handler for the URN",

@@ -10,6 +10,7 @@ mod poison;
 mod producing;
 mod reemit;
 mod report;
+mod schema;
 mod sections;
 mod suite;
 mod traceparent;
