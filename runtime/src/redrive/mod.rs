@@ -45,7 +45,7 @@ use crate::{
 };
 
 /// How often finished records are committed: after a crash at most this much is redriven again.
-const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
+const COMMIT_INTERVAL: Duration = Duration::from_millis(100);
 /// How often progress is told.
 const TELL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the last commit and leaving the group may take.

@@ -11,7 +11,7 @@ use crate::{
     report::Run,
     schema,
     suite::{Case, Suite},
-    traceparent,
+    tiers, traceparent,
 };
 
 pub(crate) enum Runner {

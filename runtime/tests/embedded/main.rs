@@ -5,6 +5,7 @@ mod foreign;
 mod jobs;
 mod membership;
 mod publishing;
+mod redriving;
 mod settling;
 mod shutting_down;
 mod traces;

@@ -5,6 +5,7 @@ mod crash;
 mod interop;
 mod jobs;
 mod publishing;
+mod redriving;
 mod security;
 mod settling;
 mod topics;
@@ -27,8 +28,10 @@ macro_rules! trials {
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().collect();
-    if let Some((crash::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
-        return crash::worker(settings);
+    match arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
+        Some((crash::WORKER, settings)) => return crash::worker(settings),
+        Some((redriving::WORKER, settings)) => return redriving::worker(settings),
+        _ => {}
     }
     if let Some((settling::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
         return settling::worker(settings);
@@ -51,6 +54,14 @@ fn main() -> ExitCode {
         crash::killed_at_random_moments_nothing_is_lost,
         interop::python_publishes_and_our_handler_gets_it,
         interop::we_publish_and_the_python_handler_gets_it,
+        redriving::two_redrives_at_once_lose_nothing,
+        redriving::members_that_join_and_leave_a_redrive_lose_nothing,
+        redriving::killed_at_random_moments_a_redrive_loses_nothing,
+        redriving::transaction_markers_at_the_end_do_not_hold_a_redrive,
+        redriving::a_dry_run_is_no_member_of_the_group_and_commits_nothing,
+        redriving::a_failed_write_puts_the_record_back_and_is_reported,
+        redriving::we_redrive_what_python_gave_up,
+        redriving::python_redrives_what_we_gave_up_and_we_continue_where_it_stopped,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
         security::wrong_credentials_fail_a_publish_with_a_typed_error,
         topics::what_is_missing_is_created_with_the_right_settings_and_only_once,
