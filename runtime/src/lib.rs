@@ -34,8 +34,10 @@
 //!
 //! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
-//! `schemars` (JSON Schema of payloads), `tls`, `gssapi`, `zstd`.
+//! `schemars` (JSON Schema of payloads), `validate` (payloads checked by JSON Schema), `otel`
+//! (OpenTelemetry traces that go on from publisher to handler, see [`Delivery::message`]), `tls`, `gssapi`, `zstd`.
 
+mod backoff;
 mod client;
 mod config;
 mod consumer;
@@ -47,10 +49,13 @@ mod handler;
 mod headers;
 mod job;
 mod kafka;
+mod member;
 #[doc(hidden)]
 pub mod private;
 mod publisher;
 mod record;
+mod redrive;
+mod reinjector;
 mod retry_topics;
 mod router;
 #[cfg(feature = "schemars")]
@@ -61,17 +66,24 @@ mod shutdown;
 pub mod testing;
 mod time;
 mod topics;
+#[cfg(feature = "otel")]
+mod trace;
 mod traceparent;
+#[cfg(feature = "validate")]
+mod validate;
 
 pub use babelqueue_macros::{babel_job, routes};
 pub use uuid::Uuid;
 
 #[cfg(feature = "schemars")]
 pub use crate::schema::json_schema;
+#[cfg(feature = "validate")]
+pub use crate::validate::{SchemaError, Schemas, Violation, Violations};
 pub use crate::{
+    backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
-    consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Settled, Summary},
+    consumer::{Consumer, ConsumerBuilder, ConsumerError, Reason, RecordError, Settled, Summary},
     envelope::EncodeError,
     error::KafkaError,
     event::Event,
@@ -80,10 +92,13 @@ pub use crate::{
     kafka::OutgoingRecord,
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},
+    redrive::{DeadLettered, Redrive, RedriveError, RedriveReport, Skipped, WriteFailure},
+    reinjector::{ReinjectSummary, Reinjector, ReinjectorError},
     retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
     settle::{Exhausted, UnknownUrn},
-    shutdown::shutdown_signal,
+    shutdown::{ShutdownHandle, shutdown_signal},
+    topics::{EnsureTopics, EnsureTopicsError, TopicFinding, TopicFindings, TopicReport},
 };
 
 /// Compiles the examples of the README.

@@ -21,6 +21,8 @@ impl fmt::Display for TopicPartition {
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     entries: Vec<Entry>,
+    /// When it was handed over, in Unix milliseconds.
+    pub(crate) arrived: i64,
 }
 
 struct Entry {
@@ -51,7 +53,7 @@ impl Span {
 
 impl Batch {
     pub(crate) fn with_capacity(bytes: usize, records: usize) -> Self {
-        Self { bytes: Vec::with_capacity(bytes), entries: Vec::with_capacity(records) }
+        Self { bytes: Vec::with_capacity(bytes), entries: Vec::with_capacity(records), arrived: 0 }
     }
 
     /// Copies a record in; `headers` is called once to add its headers.

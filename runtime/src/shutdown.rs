@@ -1,4 +1,29 @@
-//! The signals that ask a service to end.
+//! What asks a service to end: a handle, or the signals of the operating system.
+
+use std::sync::Arc;
+
+use tokio::sync::Notify;
+
+/// Asks what it was made by to shut down. Cheap to clone; asking twice is asking once.
+#[derive(Clone, Debug)]
+pub struct ShutdownHandle {
+    asked: Arc<Notify>,
+}
+
+impl ShutdownHandle {
+    pub(crate) fn new() -> Self {
+        Self { asked: Arc::new(Notify::new()) }
+    }
+
+    /// Starts the shutdown; `run` then returns within its shutdown timeout.
+    pub fn shutdown(&self) {
+        self.asked.notify_one();
+    }
+
+    pub(crate) async fn asked(&self) {
+        self.asked.notified().await;
+    }
+}
 
 /// Is ready when the process is asked to end: Ctrl-C, or SIGTERM as container platforms send it.
 ///

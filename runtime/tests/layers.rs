@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 24] = [
+const ORDER: &[&str] = &[
     "time",
     "error",
     "job",
@@ -14,17 +14,23 @@ const ORDER: [&str; 24] = [
     "envelope",
     "event",
     "config",
+    "backoff",
     "retry_topics",
     "kafka",
     "deliver",
+    "member",
+    "validate",
+    "trace",
     "client",
     "topics",
     "publisher",
     "handler",
     "router",
     "settle",
-    "consumer",
     "shutdown",
+    "consumer",
+    "reinjector",
+    "redrive",
     "schema",
     "testing",
     "private",

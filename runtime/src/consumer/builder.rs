@@ -43,6 +43,7 @@ impl Hooks {
     }
 
     pub(super) fn event(&self, event: &Event) {
+        event.trace();
         if let Some(hook) = &self.event {
             hook(event);
         }

@@ -2,7 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{config::ConfigError, error::KafkaError, handler::HandlerError, record::TopicPartition, settle::Outcome};
+use crate::{
+    config::ConfigError, error::KafkaError, handler::HandlerError, record::TopicPartition, settle::Outcome,
+    topics::TopicFindings,
+};
 
 /// Why a record was not handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,7 +13,7 @@ use crate::{config::ConfigError, error::KafkaError, handler::HandlerError, recor
 pub enum Reason {
     /// The handler returned an error or panicked.
     Failed,
-    /// The payload does not fit its type.
+    /// The payload does not fit its type, or violates its schema (feature `validate`).
     PayloadMisfit,
     /// The value is no envelope, or names no URN.
     Poison,
@@ -24,7 +27,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Failed => "the handler failed",
-            Self::PayloadMisfit => "the payload does not fit its type",
+            Self::PayloadMisfit => "the payload does not fit",
             Self::Poison => "the value is not an envelope",
             Self::WrongVersion => "the schema version is not supported",
             Self::UnknownUrn => "no handler for the URN",
@@ -174,6 +177,9 @@ pub enum ConsumerError {
     /// The settings, or there is nothing to handle.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The retry topics or the dead-letter topic are not as they have to be; nothing was read.
+    #[error(transparent)]
+    Topics(#[from] TopicFindings),
     /// A record was not handled, and nothing behind it may be committed.
     #[error("stopped at {record}; neither it nor anything behind it on that partition is committed")]
     Record {

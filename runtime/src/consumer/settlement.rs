@@ -4,7 +4,6 @@
 //! finished once the broker has acknowledged the write.
 
 use std::{
-    panic::resume_unwind,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -29,6 +28,7 @@ use crate::{
     handler::Delivery,
     headers,
     kafka::{OutgoingRecord, Progress, SendError},
+    member::{Left, ended_or_panicked},
     record::TopicPartition,
     retry_topics::RetryTopics,
     settle::{Decision, Outcome, Rules, decide},
@@ -48,12 +48,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn summary(
-        &self,
-        unfinished: Vec<(TopicPartition, i64)>,
-        uncommitted: Option<KafkaError>,
-        left_group: bool,
-    ) -> Summary {
+    pub(super) fn summary(&self, left: Left) -> Summary {
+        let Left { unfinished, uncommitted, left_group } = left;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Summary {
             handled: count(&self.handled),
@@ -145,7 +141,7 @@ impl Settlement {
     /// Writes a record to another topic, in turn, and leaves the wait for its acknowledgement to a task.
     async fn write(&mut self, record: OutgoingRecord, hop: Hop, form: Form, error: RecordError) {
         while let Some(written) = self.writing.try_join_next() {
-            pass_on_panic(written);
+            ended_or_panicked(written);
         }
         tokio::select! {
             biased;
@@ -178,7 +174,7 @@ impl Settlement {
     /// Waits until the writes on their way are acknowledged, or the assignment has ended.
     pub(super) async fn finished(&mut self) {
         while let Some(written) = self.writing.join_next().await {
-            pass_on_panic(written);
+            ended_or_panicked(written);
         }
     }
 
@@ -260,7 +256,6 @@ impl Write {
             error: error.clone(),
             again_in,
         };
-        tracing::warn!("{event}");
         self.hooks.event(&event);
         Next::Again(record)
     }
@@ -272,13 +267,4 @@ fn report(hooks: &Hooks, error: &RecordError) {
         _ => tracing::error!(trace_id = error.trace_id, "{error}"),
     }
     hooks.error(error);
-}
-
-/// The writes of a partition panic only where a hook of the user does.
-fn pass_on_panic(written: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = written
-        && let Ok(panic) = error.try_into_panic()
-    {
-        resume_unwind(panic);
-    }
 }

@@ -3,7 +3,6 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt as _;
-use tokio::sync::Mutex;
 use tracing::Instrument as _;
 
 use super::{RecordError, settlement::Settlement};
@@ -18,9 +17,6 @@ use crate::{
     settle::{Outcome, UnknownUrn},
 };
 
-/// Held by the worker of a partition: a new assignment waits until the handler of the last one has ended.
-pub(super) type Turn = Arc<Mutex<()>>;
-
 /// How long the writes of a partition may take once a record has stopped its consumer.
 const LAST_WRITES: Duration = Duration::from_secs(5);
 
@@ -33,8 +29,7 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Works until the assignment ends, or returns the record that it had to stop at.
-    pub(super) async fn run(mut self, turn: Turn) -> Option<RecordError> {
-        let _turn = turn.lock().await;
+    pub(super) async fn run(mut self) -> Option<RecordError> {
         let stopped = self.work().await;
         match stopped {
             None => self.settlement.finished().await,
@@ -120,6 +115,16 @@ impl Worker {
             trace_id = delivery.trace_id(),
             message_id = delivery.message_id(),
             attempts = delivery.attempts(),
+            otel.kind = "consumer",
+            otel.name = tracing::field::Empty,
+        );
+        #[cfg(feature = "otel")]
+        crate::trace::continue_from(
+            &span,
+            delivery.topic(),
+            delivery.headers(),
+            delivery.trace_id(),
+            delivery.attempts(),
         );
         match AssertUnwindSafe(handling.instrument(span)).catch_unwind().await {
             Ok(Ok(())) => Outcome::Handled,

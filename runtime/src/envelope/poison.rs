@@ -2,7 +2,7 @@
 
 use base64::{Engine as _, prelude::BASE64_STANDARD};
 
-use super::{DeadLetter, Poison, scan::Scanner};
+use super::{DeadLetter, scan::Scanner};
 
 /// The body of the dead letter of a record that is no envelope. Any bytes become a JSON object from which a tool gets
 /// back exactly these bytes:
@@ -43,12 +43,12 @@ pub fn poison_dead_letter(value: &[u8], block: &DeadLetter<'_>) -> Vec<u8> {
         return format!(r#"{{"raw":"{raw}","raw_encoding":"base64","dead_letter":{block}}}"#).into_bytes();
     };
     match Place::find(text) {
-        Ok(Some(Place { at, first })) => {
+        Some(Place { at, first }) => {
             let (before, behind) = text.split_at_checked(at).unwrap_or((text, ""));
             let comma = if first { "" } else { "," };
             format!(r#"{before}{comma}"dead_letter":{block}{behind}"#).into_bytes()
         }
-        Ok(None) | Err(_) => {
+        None => {
             // A string always serializes.
             let raw = serde_json::to_string(text).unwrap_or_default();
             format!(r#"{{"raw":{raw},"dead_letter":{block}}}"#).into_bytes()
@@ -64,20 +64,18 @@ struct Place {
 }
 
 impl Place {
-    /// `None` when the text is an object that cannot be added to as it stands; an error when it is no object.
-    fn find(text: &str) -> Result<Option<Self>, Poison> {
+    /// `None` when the text is no object, or one that cannot be added to as it stands.
+    fn find(text: &str) -> Option<Self> {
         let mut scanner = Scanner::new(text);
         let (mut end, mut taken) = (None, false);
         let object = scanner.members(|name, _, scanner| {
             taken |= name == "dead_letter";
             end = Some(scanner.value()?.range().end);
             Ok(())
-        })?;
-        scanner.end()?;
-        if taken || has_half_of_a_pair(text) {
-            return Ok(None);
-        }
-        Ok(Some(Self { at: end.unwrap_or(object.start + 1), first: end.is_none() }))
+        });
+        let open = object.and_then(|object| scanner.end().map(|()| object.start)).ok()?;
+        let place = Self { at: end.unwrap_or(open + 1), first: end.is_none() };
+        (!taken && !has_half_of_a_pair(text)).then_some(place)
     }
 }
 

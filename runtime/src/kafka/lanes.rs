@@ -15,7 +15,10 @@ use super::{
     Progress,
     native::{self, Waker},
 };
-use crate::record::{Batch, TopicPartition};
+use crate::{
+    record::{Batch, TopicPartition},
+    time::now_ms,
+};
 
 /// Records in a batch: enough to make a hand-over cheap.
 const BATCH_RECORDS: usize = 256;
@@ -123,7 +126,8 @@ impl Lane {
         }
         // The next batch is likely to be as large as this one.
         let next = Batch::with_capacity(self.filling.size(), self.filling.len());
-        let batch = mem::replace(&mut self.filling, next);
+        let mut batch = mem::replace(&mut self.filling, next);
+        batch.arrived = now_ms();
         let (records, bytes) = size(&batch);
         self.records += records;
         self.bytes += bytes;

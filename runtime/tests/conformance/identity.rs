@@ -23,7 +23,12 @@ pub(crate) fn envelope(suite: &Suite, case: &Value) -> Outcome {
     same("attempts", &member(expect, "attempts")?.as_i64(), &Some(envelope.attempts()))?;
     same("lang", &Some(text(expect, "lang")?), &envelope.lang())?;
     same("schema_version", &member(expect, "schema_version")?.as_i64(), &envelope.schema_version())?;
-    // The block of a dead letter is for the tools that read the record: the next hop still carries it.
+    if let Some(expected) = expect.get("dead_letter") {
+        let block = envelope.dead_letter().ok_or("expected the block of a dead letter, found none")?;
+        same("reason", &expected["reason"].as_str(), &block.reason.as_deref())?;
+        same("original_queue", &expected["original_queue"].as_str(), &block.original_queue.as_deref())?;
+    }
+    // It is for the tools that read the record: the next hop still carries it.
     let next = parsed(&with_attempts(&body, envelope.attempts()).map_err(|error| error.to_string())?)?;
     crate::suite::entries(expect, "dead_letter")
         .try_for_each(|(key, value)| at(&next, &format!("/dead_letter/{key}"), value))

@@ -7,4 +7,6 @@ mod membership;
 mod publishing;
 mod settling;
 mod shutting_down;
+mod traces;
 mod tracing_events;
+mod validating;

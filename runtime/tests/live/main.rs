@@ -7,6 +7,7 @@ mod jobs;
 mod publishing;
 mod security;
 mod settling;
+mod topics;
 
 use std::process::ExitCode;
 
@@ -61,6 +62,11 @@ fn main() -> ExitCode {
         settling::python_retries_what_we_fail,
         settling::we_retry_what_python_fails,
         settling::python_and_we_wrap_poison_alike,
+        topics::what_is_missing_is_created_with_the_right_settings_and_only_once,
+        topics::topics_are_created_as_asked,
+        topics::a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said,
+        topics::an_account_that_may_not_look_is_warned_and_goes_on,
+        topics::a_broker_that_does_not_let_in_is_a_warning_after_a_few_seconds,
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -5,7 +5,10 @@ mod text;
 
 use std::collections::BTreeMap;
 
-use babelqueue::envelope::{DeadLetter, Poison, Verdict, decode, make, with_attempts, with_dead_letter};
+use babelqueue::envelope::{
+    DeadLetter, Poison, Verdict, decode, make, poison_dead_letter, redriven, with_attempts, with_dead_letter,
+};
+use base64::{Engine as _, prelude::BASE64_STANDARD};
 use proptest::{collection::btree_map, option, prelude::*, test_runner::Config};
 use serde_json::{Value, json, value::RawValue};
 
@@ -48,6 +51,43 @@ fn agrees_with_serde_json(body: &[u8]) -> Result<(), TestCaseError> {
         }
         Err(Poison::Member { pointer: "/job" | "/urn", .. }) => prop_assert!(members.is_some()),
         Err(_) => prop_assert!(members.is_none()),
+    }
+    Ok(())
+}
+
+/// The dead letter of any bytes is an object with the block, and gives back the bytes.
+fn survives_as_a_dead_letter(body: &[u8]) -> Result<(), TestCaseError> {
+    let block = dead_letter(3);
+    let dead = poison_dead_letter(body, &block);
+    let mut members = oracle::members(&dead).ok_or_else(|| TestCaseError::fail("no object"))?;
+    prop_assert!(!oracle::has_half_of_a_pair(&dead));
+    let written = serde_json::to_string(&block).unwrap();
+    let blocks = members.iter().filter(|(spelled, _)| oracle::name(spelled) == "dead_letter").count();
+    prop_assert_eq!((blocks, members.pop()), (1, Some((r#""dead_letter""#.to_owned(), written.clone()))));
+
+    let spliced = oracle::members(body).filter(|members| {
+        let taken = members.iter().any(|(spelled, _)| oracle::name(spelled) == "dead_letter");
+        !taken && !oracle::has_half_of_a_pair(body)
+    });
+    match spliced {
+        Some(original) => {
+            let comma = if original.is_empty() { "" } else { "," };
+            let added = format!(r#"{comma}"dead_letter":{written}"#).into_bytes();
+            let at = dead.windows(added.len()).rposition(|window| window == added).unwrap();
+            prop_assert_eq!([&dead[..at], &dead[at + added.len()..]].concat(), body);
+            prop_assert_eq!(members, original);
+        }
+        None => {
+            let value: Value = serde_json::from_slice(&dead).unwrap();
+            let raw = value["raw"].as_str().unwrap();
+            match std::str::from_utf8(body) {
+                Ok(text) => prop_assert_eq!((raw, value.get("raw_encoding"), members.len()), (text, None, 1)),
+                Err(_) => {
+                    prop_assert_eq!((&value["raw_encoding"], members.len()), (&json!("base64"), 2));
+                    prop_assert_eq!(BASE64_STANDARD.decode(raw).unwrap(), body);
+                }
+            }
+        }
     }
     Ok(())
 }
@@ -193,6 +233,55 @@ proptest! {
         let again = with_dead_letter(&dead, attempts, &dead_letter(attempts)).unwrap();
         prop_assert_eq!(String::from_utf8_lossy(&dead), String::from_utf8_lossy(&again));
         prop_assert_eq!(read(&dead), read(&with_attempts(body.as_bytes(), attempts).unwrap()));
+    }
+}
+
+proptest! {
+    #![proptest_config(config(256))]
+
+    #[test]
+    fn any_bytes_survive_as_a_dead_letter(body in soup()) {
+        survives_as_a_dead_letter(&body)?;
+    }
+
+    #[test]
+    fn json_of_any_spelling_survives_as_a_dead_letter(body in any_body()) {
+        survives_as_a_dead_letter(body.as_bytes())?;
+    }
+
+    #[test]
+    fn what_is_nearly_json_survives_as_a_dead_letter(body in nearly_json()) {
+        survives_as_a_dead_letter(body.as_bytes())?;
+    }
+
+    #[test]
+    fn a_damaged_envelope_survives_as_a_dead_letter(body in damaged_body()) {
+        survives_as_a_dead_letter(&body)?;
+    }
+
+    #[test]
+    fn a_redriven_dead_letter_starts_over(body in fitting_body(), attempts in 0..i64::MAX) {
+        let dead = with_dead_letter(body.as_bytes(), attempts, &dead_letter(attempts)).unwrap();
+        let again = redriven(&dead).unwrap();
+        prop_assert_eq!(kept(body.as_bytes()), kept(&again));
+        prop_assert_eq!((last(&again, "attempts"), last(&again, "dead_letter")), (Some(json!(0)), None));
+        if spelled(body.as_bytes(), "dead_letter").is_none() {
+            let start = with_attempts(body.as_bytes(), 0).unwrap();
+            prop_assert_eq!(String::from_utf8_lossy(&again), String::from_utf8_lossy(&start));
+        }
+    }
+
+    #[test]
+    fn the_block_reads_as_it_was_written(body in fitting_body(), attempts in 0..i64::MAX) {
+        let dead = with_dead_letter(body.as_bytes(), attempts, &dead_letter(attempts)).unwrap();
+        let Verdict::Ok(envelope) = decode(&dead) else { return Ok(()) };
+        let read = envelope.dead_letter().unwrap();
+        let written = dead_letter(attempts);
+        prop_assert_eq!(read.reason.as_deref(), Some(written.reason));
+        prop_assert_eq!((read.error.as_deref(), read.exception.as_deref()), (written.error, written.exception));
+        prop_assert_eq!((read.failed_at, read.attempts), (Some(written.failed_at), Some(attempts)));
+        prop_assert_eq!(read.original_queue.as_deref(), Some(written.original_queue));
+        prop_assert_eq!(read.lang.as_deref(), Some(written.lang));
     }
 }
 

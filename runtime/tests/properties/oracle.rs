@@ -44,3 +44,14 @@ pub(crate) fn members(bytes: &[u8]) -> Option<Vec<(String, String)>> {
 pub(crate) fn name(spelled: &str) -> String {
     serde_json::from_str(spelled).unwrap_or_else(|_| spelled.to_owned())
 }
+
+/// Whether a string or a name in JSON holds half of a surrogate pair: `serde_json` takes none as a string.
+pub(crate) fn has_half_of_a_pair(json: &[u8]) -> bool {
+    if let Some(members) = members(json) {
+        return members.iter().flat_map(|(name, value)| [name, value]).any(|text| has_half_of_a_pair(text.as_bytes()));
+    }
+    if let Ok(elements) = serde_json::from_slice::<Vec<Box<RawValue>>>(json) {
+        return elements.iter().any(|element| has_half_of_a_pair(element.get().as_bytes()));
+    }
+    json.trim_ascii_start().starts_with(b"\"") && serde_json::from_slice::<String>(json).is_err()
+}

@@ -82,6 +82,11 @@ sasl.enabled.mechanisms=PLAIN
 listener.name.sasl_plaintext.plain.sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required user_alice="alice-secret";
 log.dirs={data}
 
+# A topic without a rule is for everybody; the plain listener may do anything in any case.
+authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
+allow.everyone.if.no.acl.found=true
+super.users=User:ANONYMOUS
+
 # One node: every internal topic has one replica.
 offsets.topic.replication.factor=1
 transaction.state.log.replication.factor=1

@@ -10,7 +10,7 @@ mod unhandled;
 use std::{future::Future, time::Duration};
 
 use babelqueue::{
-    ConsumerBuilder, ConsumerError, ConsumerHandle, Delivery, Event, HandlerError, Kafka, RecordError, RetryTopics,
+    ConsumerBuilder, ConsumerError, Delivery, Event, HandlerError, Kafka, RecordError, RetryTopics, ShutdownHandle,
     Summary, routes, testing::TestBroker,
 };
 use rdkafka::{
@@ -74,7 +74,7 @@ struct Running {
     handled: UnboundedReceiver<u64>,
     errors: UnboundedReceiver<RecordError>,
     events: UnboundedReceiver<Event>,
-    handle: ConsumerHandle,
+    handle: ShutdownHandle,
     end: JoinHandle<Result<Summary, ConsumerError>>,
 }
 
