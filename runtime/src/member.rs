@@ -72,10 +72,7 @@ impl<T: Send + 'static> Member<T> {
                 event = self.source.next() => return match event {
                     Some(SourceEvent::Assigned(assigned)) => Happened::Assigned(assigned),
                     Some(SourceEvent::Report(event)) => {
-                        if let Event::Revoked { partitions } | Event::Lost { partitions } = &event {
-                            // What they left unfinished is the next owner's.
-                            partitions.iter().for_each(|partition| drop(self.progress.remove(partition)));
-                        }
+                        self.forget_what_is_gone(&event);
                         Happened::Event(event)
                     }
                     Some(SourceEvent::Ended(error)) => Happened::Failed(error),
@@ -120,10 +117,17 @@ impl<T: Send + 'static> Member<T> {
         Left { unfinished, left_group: closed.is_some(), uncommitted: closed.and_then(|closed| closed.commit.err()) }
     }
 
-    /// Waits until all workers have ended, but not longer.
+    /// Waits until all workers have ended, at most until then.
     async fn finish(&mut self, deadline: Instant) {
         let all = async { while self.workers.join_next().await.is_some() {} };
         let _ = tokio::time::timeout_at(deadline.into(), all).await;
+    }
+
+    /// What was left unfinished on partitions that are gone is their next owner's.
+    fn forget_what_is_gone(&mut self, event: &Event) {
+        if let Event::Revoked { partitions } | Event::Lost { partitions } = event {
+            partitions.iter().for_each(|partition| drop(self.progress.remove(partition)));
+        }
     }
 
     fn unfinished(&self) -> Vec<(TopicPartition, i64)> {

@@ -119,7 +119,10 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
         Step::Conformance => conformance::run(),
         Step::Live => {
             let python = python::environment()?;
-            run_ok(on_broker(cargo(LIVE)).env(python::PYTHON, python))
+            let spare = kafka::start_spare()?;
+            let mut command = on_broker(cargo(LIVE));
+            spare.tell(&mut command);
+            run_ok(command.env(python::PYTHON, python))
         }
         Step::Orders => run_ok(&mut on_broker(cargo("run -p orders -- 100"))),
     }

@@ -10,10 +10,10 @@ mod poison;
 mod producing;
 mod reemit;
 mod report;
+mod retrying;
 mod schema;
 mod sections;
 mod suite;
-mod tiers;
 mod traceparent;
 
 use std::{env, path::Path, process::ExitCode};

@@ -9,9 +9,9 @@ use crate::{
     check::Outcome,
     identity, kafka, poison, producing, reemit,
     report::Run,
-    schema,
+    retrying, schema,
     suite::{Case, Suite},
-    tiers, traceparent,
+    traceparent,
 };
 
 pub(crate) enum Runner {
@@ -38,7 +38,7 @@ pub(crate) const SECTIONS: &[(&str, Runner)] = &[
     ("trim", Runner::Each(trim)),
     ("job_type", Runner::Each(identity::resolved)),
     ("traceparent", Runner::Each(traceparent::extract)),
-    ("backoff", Runner::Together(tiers::run)),
+    ("backoff", Runner::Together(retrying::run)),
     ("retry_backoff", Runner::Each(backoff::retry_backoff)),
     ("kafka_poison", Runner::Each(identity::kafka_poison)),
     ("poison_dlq", Runner::Each(poison::dead_letter)),

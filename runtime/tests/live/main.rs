@@ -64,11 +64,6 @@ fn main() -> ExitCode {
         redriving::python_redrives_what_we_gave_up_and_we_continue_where_it_stopped,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
         security::wrong_credentials_fail_a_publish_with_a_typed_error,
-        topics::what_is_missing_is_created_with_the_right_settings_and_only_once,
-        topics::topics_are_created_as_asked,
-        topics::a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said,
-        topics::an_account_that_may_not_look_is_warned_and_goes_on,
-        topics::a_broker_that_does_not_let_in_is_a_warning_after_a_few_seconds,
         settling::a_missing_dead_letter_topic_holds_the_records_until_it_is_created,
         settling::a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies,
         settling::what_a_retry_topic_cannot_hold_is_a_dead_letter,
@@ -78,6 +73,11 @@ fn main() -> ExitCode {
         settling::python_retries_what_we_fail,
         settling::we_retry_what_python_fails,
         settling::python_and_we_wrap_poison_alike,
+        topics::what_is_missing_is_created_with_the_right_settings_and_only_once,
+        topics::topics_are_created_as_asked,
+        topics::a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said,
+        topics::an_account_that_may_not_look_is_warned_and_goes_on,
+        topics::a_broker_that_does_not_let_in_is_a_warning_after_a_few_seconds,
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use super::config::{self, Ports};
 use super::state::{self, State};
-use super::{BROKERS, SASL_BROKERS, artifacts};
+use super::{BROKERS, SASL_BROKERS, SPARE_BROKERS, SPARE_PROCESS, artifacts};
 use crate::process;
 use crate::tools;
 
@@ -39,7 +39,7 @@ impl Broker {
     /// Starts a broker with an empty disk and waits until it answers.
     pub(super) fn launch(folder: &Path) -> Result<Self> {
         let java = tools::java()?;
-        let jars = artifacts::jars(folder)?;
+        let jars = artifacts::jars(&super::folder())?;
         for _ in 1..PORT_TRIES {
             match Self::launch_once(folder, &java, &jars) {
                 Err(_) if log(folder).contains(PORT_TAKEN) => {}
@@ -142,6 +142,25 @@ impl Running {
             sasl_brokers: Some(broker.state.sasl_brokers.clone()),
             _owned: Some(broker),
         }
+    }
+}
+
+/// A broker beside the one to work with, for the tests that suspend theirs. It ends with this value.
+pub(crate) struct Spare {
+    broker: Broker,
+    /// Nobody else starts or ends it meanwhile.
+    _turn: File,
+}
+
+impl Spare {
+    pub(super) fn owned(broker: Broker, turn: File) -> Self {
+        Self { broker, _turn: turn }
+    }
+
+    /// Names the broker and its process in a command's environment.
+    pub(crate) fn tell(&self, command: &mut Command) {
+        let State { pid, brokers, .. } = &self.broker.state;
+        command.env(SPARE_BROKERS, brokers).env(SPARE_PROCESS, pid.to_string());
     }
 }
 
