@@ -13,7 +13,7 @@ use std::{
 };
 
 use babelqueue::{
-    ConsumerBuilder, ConsumerHandle, Delivery, Event, HandlerError, Kafka, Publisher, RecordError, RetryTopics,
+    ConsumerBuilder, Delivery, Event, HandlerError, Kafka, Publisher, RecordError, RetryTopics, ShutdownHandle,
     Summary, routes,
 };
 use rdkafka::{
@@ -84,7 +84,7 @@ struct Running {
     ledger: Ledger,
     errors: UnboundedReceiver<RecordError>,
     events: UnboundedReceiver<Event>,
-    handle: ConsumerHandle,
+    handle: ShutdownHandle,
     end: JoinHandle<Result<Summary, babelqueue::ConsumerError>>,
 }
 
