@@ -110,8 +110,8 @@ impl Redrive {
         self.run_until(pending()).await
     }
 
-    /// The same, until `signal` is ready: what is on its way is waited for then and committed, the rest is left for the
-    /// next run.
+    /// The same, until `signal` is ready: what is on its way is waited for then, at most the delivery timeout, and
+    /// committed; the rest is left for the next run.
     ///
     /// Dropping the future stops at once; what is finished is committed by the member's own thread.
     ///

@@ -60,6 +60,7 @@ fn main() -> ExitCode {
         redriving::transaction_markers_at_the_end_do_not_hold_a_redrive,
         redriving::a_dry_run_is_no_member_of_the_group_and_commits_nothing,
         redriving::a_failed_write_puts_the_record_back_and_is_reported,
+        redriving::a_missing_dead_letter_topic_and_wrong_credentials_are_typed_errors,
         redriving::we_redrive_what_python_gave_up,
         redriving::python_redrives_what_we_gave_up_and_we_continue_where_it_stopped,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,

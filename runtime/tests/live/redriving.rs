@@ -24,6 +24,7 @@ use crate::{
     Check,
     interop::python,
     jobs::{Numbered, brokers, committed, create_topic, headers, kafka, read, unique},
+    security,
 };
 
 /// The first argument of the redriving process.
@@ -294,6 +295,21 @@ pub(crate) async fn a_failed_write_puts_the_record_back_and_is_reported() -> Che
     let rest = topics.redrive(&kafka()?).run().await?;
     assert_eq!(report.redriven + rest.redriven, 3, "{report:?} {rest:?}");
     assert_eq!((all(&topics.work)?.len(), all(&missing)?.len()), (2, 1));
+    Ok(())
+}
+
+pub(crate) async fn a_missing_dead_letter_topic_and_wrong_credentials_are_typed_errors() -> Check {
+    let missing = unique("missing.dlq");
+    for redrive in [kafka()?.redrive(&missing), kafka()?.redrive(&missing).dry_run()] {
+        let result = redrive.run().await;
+        let Err(RedriveError::Kafka { error, .. }) = result else { return Err(format!("{result:?}").into()) };
+        assert!(error.code().starts_with("UnknownTopic") && error.to_string().contains(&missing), "{error}");
+    }
+    let start = Instant::now();
+    let result = security::connect(security::PASSWORD)?.redrive(&missing).run().await;
+    let Err(RedriveError::Kafka { error, .. }) = result else { return Err(format!("{result:?}").into()) };
+    assert!(error.is_refused() && !error.to_string().contains(security::PASSWORD), "{error}");
+    assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
     Ok(())
 }
 
