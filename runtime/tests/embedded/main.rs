@@ -5,5 +5,6 @@ mod foreign;
 mod jobs;
 mod membership;
 mod publishing;
+mod reinjector;
 mod shutting_down;
 mod tracing_events;
