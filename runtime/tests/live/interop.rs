@@ -25,7 +25,7 @@ const CASES: [(&str, Option<&[u8]>, &[(&str, &[u8])]); 4] = [
 ];
 const TRACE_ID: &str = "7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b";
 
-fn python(script: &str, arguments: &[&str], stdin: &str) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
+pub(crate) fn python(script: &str, arguments: &[&str], stdin: &str) -> Result<Vec<Value>, Box<dyn std::error::Error>> {
     let python =
         std::env::var("BABELQUEUE_PYTHON").map_err(|_| "BABELQUEUE_PYTHON is not set: run `cargo xtask test live`")?;
     let script = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/python").join(script);

@@ -5,6 +5,7 @@ mod crash;
 mod interop;
 mod jobs;
 mod publishing;
+mod reinjecting;
 mod security;
 
 use std::process::ExitCode;
@@ -25,8 +26,10 @@ macro_rules! trials {
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().collect();
-    if let Some((crash::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
-        return crash::worker(settings);
+    match arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
+        Some((crash::WORKER, settings)) => return crash::worker(settings),
+        Some((reinjecting::WORKER, settings)) => return reinjecting::worker(settings),
+        _ => {}
     }
     if std::env::var("BABELQUEUE_BROKERS").is_err() {
         eprintln!("the live suite needs a real broker: run `cargo xtask test live`, which starts one");
@@ -44,6 +47,12 @@ fn main() -> ExitCode {
         consuming::a_record_restarts_exactly_once_after_a_clean_stop,
         crash::a_suspended_member_hears_that_its_partitions_were_lost,
         crash::killed_at_random_moments_nothing_is_lost,
+        reinjecting::each_tier_holds_its_delay_by_the_brokers_clock,
+        reinjecting::a_partition_that_comes_back_before_or_after_its_record_is_due_goes_on,
+        reinjecting::a_work_topic_created_later_gets_its_records_in_their_order,
+        reinjecting::a_record_that_is_too_large_keeps_its_place_until_its_topic_takes_it,
+        reinjecting::killed_at_random_moments_no_record_is_lost,
+        reinjecting::both_sdks_move_each_others_records_back,
         interop::python_publishes_and_our_handler_gets_it,
         interop::we_publish_and_the_python_handler_gets_it,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
