@@ -272,6 +272,23 @@ async fn after_the_broker_was_down_records_go_on_in_their_order_and_the_failure_
 }
 
 #[tokio::test]
+async fn a_wait_longer_than_the_poll_interval_keeps_the_member_in_its_group() {
+    let (broker, _) = broker(1);
+    let kafka = broker.builder().consumer_property("max.poll.interval.ms", "2500").build().unwrap();
+    send(&broker, &[Waiting::value("x")]).await;
+    let (sender, mut events) = unbounded_channel();
+    let tier = RetryTopics::for_topic("orders").tiers([Duration::from_secs(5)]);
+    let running = Running::start(kafka.reinjector([tier]).on_event(move |event| {
+        let _ = sender.send(event.clone());
+    }));
+    read(&broker, "orders", 1).await;
+    assert_eq!(running.stop().await.reinjected, 1);
+    while let Some(event) = events.recv().await {
+        assert!(matches!(event, Event::Assigned { .. } | Event::Revoked { .. }), "{event}");
+    }
+}
+
+#[tokio::test]
 async fn what_went_on_is_committed_and_a_new_reinjector_does_not_write_it_again() {
     let (broker, kafka) = broker(1);
     for round in 1..=3 {
