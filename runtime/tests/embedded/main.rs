@@ -6,6 +6,7 @@ mod jobs;
 mod membership;
 mod publishing;
 mod redriving;
+mod reinjector;
 mod settling;
 mod shutting_down;
 mod traces;

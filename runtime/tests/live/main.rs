@@ -6,6 +6,7 @@ mod interop;
 mod jobs;
 mod publishing;
 mod redriving;
+mod reinjecting;
 mod security;
 mod settling;
 mod topics;
@@ -31,10 +32,9 @@ fn main() -> ExitCode {
     match arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
         Some((crash::WORKER, settings)) => return crash::worker(settings),
         Some((redriving::WORKER, settings)) => return redriving::worker(settings),
+        Some((reinjecting::WORKER, settings)) => return reinjecting::worker(settings),
+        Some((settling::WORKER, settings)) => return settling::worker(settings),
         _ => {}
-    }
-    if let Some((settling::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
-        return settling::worker(settings);
     }
     if std::env::var("BABELQUEUE_BROKERS").is_err() {
         eprintln!("the live suite needs a real broker: run `cargo xtask test live`, which starts one");
@@ -52,6 +52,13 @@ fn main() -> ExitCode {
         consuming::a_record_restarts_exactly_once_after_a_clean_stop,
         crash::a_suspended_member_hears_that_its_partitions_were_lost,
         crash::killed_at_random_moments_nothing_is_lost,
+        reinjecting::each_tier_holds_its_delay_by_the_brokers_clock,
+        reinjecting::a_paused_partition_that_comes_back_before_its_records_are_due_goes_on,
+        reinjecting::a_paused_partition_that_comes_back_after_its_records_were_due_goes_on,
+        reinjecting::a_work_topic_created_later_gets_its_records_in_their_order,
+        reinjecting::a_record_that_is_too_large_keeps_its_place_until_its_topic_takes_it,
+        reinjecting::killed_at_random_moments_no_record_is_lost,
+        reinjecting::both_sdks_move_each_others_records_back,
         interop::python_publishes_and_our_handler_gets_it,
         interop::we_publish_and_the_python_handler_gets_it,
         redriving::two_redrives_at_once_lose_nothing,
