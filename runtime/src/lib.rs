@@ -30,11 +30,12 @@
 //! - [`routes!`] gives each job its [`Handler`]; [`Kafka::consumer`] runs them: at least once, in order by partition, and
 //!   an offset is committed only when its record and all before it are finished. A record that no later delivery could be
 //!   handled either is reported and committed; a failed handler ends the consumer with an error that names the record.
+//! - [`idempotency`] skips messages that were handled before.
 //! - [`envelope`] is the contract's envelope by itself.
 //!
 //! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
-//! `schemars` (JSON Schema of payloads), `tls`, `gssapi`, `zstd`.
+//! `schemars` (JSON Schema of payloads), `redis` and `postgres` (stores of the idempotency guard), `tls`, `gssapi`, `zstd`.
 
 mod client;
 mod config;
@@ -44,6 +45,7 @@ mod error;
 mod event;
 mod handler;
 mod headers;
+pub mod idempotency;
 mod job;
 mod kafka;
 #[doc(hidden)]

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 21] = [
+const ORDER: [&str; 22] = [
     "time",
     "error",
     "job",
@@ -19,6 +19,7 @@ const ORDER: [&str; 21] = [
     "publisher",
     "handler",
     "router",
+    "idempotency",
     "settle",
     "consumer",
     "shutdown",

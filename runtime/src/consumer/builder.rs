@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc, time::Duration};
 
 use super::{Consumer, RecordError};
-use crate::{client::Kafka, event::Event, router::Routes, settle::UnknownUrn};
+use crate::{client::Kafka, event::Event, idempotency::Idempotency, router::Routes, settle::UnknownUrn};
 
 /// Settings of a consumer; start it by [`ConsumerBuilder::serve`].
 #[derive(Clone)]
@@ -13,6 +13,7 @@ pub struct ConsumerBuilder {
     pub(super) group: String,
     pub(super) topics: Option<Vec<String>>,
     pub(super) unknown_urn: UnknownUrn,
+    pub(super) idempotency: Option<Idempotency>,
     pub(super) commit_interval: Duration,
     pub(super) shutdown_timeout: Duration,
     pub(super) hooks: Hooks,
@@ -54,6 +55,7 @@ impl Kafka {
             group: group.into(),
             topics: None,
             unknown_urn: UnknownUrn::default(),
+            idempotency: None,
             commit_interval: Duration::from_secs(1),
             shutdown_timeout: Duration::from_secs(30),
             hooks: Hooks::default(),
@@ -71,6 +73,13 @@ impl ConsumerBuilder {
     /// What to do with a record whose URN has no handler; by default the consumer stops.
     pub fn unknown_urn(mut self, strategy: UnknownUrn) -> Self {
         self.unknown_urn = strategy;
+        self
+    }
+
+    /// Skips messages that were handled before; none by default. [`Summary::duplicates`](crate::Summary::duplicates)
+    /// counts them. The guard's store remembers for this consumer group alone: do not share it with another one.
+    pub fn idempotency(mut self, guard: Idempotency) -> Self {
+        self.idempotency = Some(guard);
         self
     }
 
@@ -113,6 +122,7 @@ impl fmt::Debug for ConsumerBuilder {
             .field("group", &self.group)
             .field("topics", &self.topics)
             .field("unknown_urn", &self.unknown_urn)
+            .field("idempotency", &self.idempotency)
             .field("commit_interval", &self.commit_interval)
             .field("shutdown_timeout", &self.shutdown_timeout)
             .finish_non_exhaustive()

@@ -182,6 +182,7 @@ impl Running<'_> {
                 routes: Arc::clone(self.routes),
                 kafka: self.settings.kafka.clone(),
                 unknown_urn: self.settings.unknown_urn,
+                idempotency: self.settings.idempotency.clone(),
                 hooks: self.settings.hooks.clone(),
                 counts: Arc::clone(&self.counts),
             }

@@ -85,6 +85,8 @@ pub(super) fn explain(outcome: &Outcome) -> Option<(Reason, String)> {
 pub struct Summary {
     /// Records that were handled.
     pub handled: u64,
+    /// Records among them that the idempotency guard skipped, as their message was handled before.
+    pub duplicates: u64,
     /// Records that were reported and committed, as no later delivery could be handled either.
     pub rejected: u64,
     /// Records of an unknown URN that were committed, as the strategy asks.

@@ -19,6 +19,7 @@ use crate::{
     error::KafkaError,
     handler::{Delivery, HandlerError},
     headers::{self, Projection},
+    idempotency::{Guarded, Idempotency},
     kafka::Progress,
     record::{Batch, Record, TopicPartition},
     router::{Route, Routes},
@@ -35,6 +36,7 @@ pub(super) struct Worker {
     pub(super) routes: Arc<Routes>,
     pub(super) kafka: Kafka,
     pub(super) unknown_urn: UnknownUrn,
+    pub(super) idempotency: Option<Idempotency>,
     pub(super) hooks: Hooks,
     pub(super) counts: Arc<Counts>,
 }
@@ -42,6 +44,7 @@ pub(super) struct Worker {
 #[derive(Default)]
 pub(super) struct Counts {
     handled: AtomicU64,
+    duplicates: AtomicU64,
     rejected: AtomicU64,
     deleted: AtomicU64,
 }
@@ -56,6 +59,7 @@ impl Counts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Summary {
             handled: count(&self.handled),
+            duplicates: count(&self.duplicates),
             rejected: count(&self.rejected),
             deleted: count(&self.deleted),
             unfinished,
@@ -138,7 +142,14 @@ impl Worker {
             message_id = delivery.message_id(),
             attempts = delivery.attempts(),
         );
-        match AssertUnwindSafe(handling.instrument(span)).catch_unwind().await {
+        let guarded = async {
+            let Some(guard) = &self.idempotency else { return handling.await };
+            if guard.run(delivery.message_id(), handling).await? == Guarded::Skipped {
+                self.counts.duplicates.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        };
+        match AssertUnwindSafe(guarded.instrument(span)).catch_unwind().await {
             Ok(Ok(())) => Outcome::Handled,
             Ok(Err(error)) => Outcome::Failed(error),
             Err(panic) => Outcome::Failed(HandlerError::new(panic_text(panic.as_ref()))),
