@@ -81,7 +81,6 @@ pub enum StoreFailure {
 
 /// What the guard did with a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a skipped message was not handled now"]
 pub enum Guarded {
     /// It was handled now.
     Ran,
@@ -107,8 +106,7 @@ pub enum Guarded {
 ///         println!("charging order {}", order.order_id);
 ///         Ok(())
 ///     };
-///     let done = guard.run(cx.message_id(), charge).await?;
-///     println!("{done:?}");
+///     guard.run(cx.message_id(), charge).await?;
 ///     Ok(())
 /// }
 /// ```

@@ -11,7 +11,7 @@ use deadpool_postgres::{
 };
 
 use super::{
-    remote::{REMEMBER_FOR, TIMEOUT, lifetime_ms, within},
+    remote::{BoxError, REMEMBER_FOR, TIMEOUT, lifetime_ms, within},
     store::{IdempotencyStore, StoreError},
 };
 
@@ -97,8 +97,8 @@ CREATE INDEX IF NOT EXISTS babelqueue_idempotency_expires_at ON babelqueue_idemp
         // with the transaction that the statements form. The number is arbitrary, and ours.
         let statements = format!("SELECT pg_advisory_xact_lock(6214803301);\n{}", Self::CREATE_TABLE);
         within(self.timeout, async {
-            let client = self.pool.get().await?;
-            client.batch_execute(&statements).await.map_err(PoolError::from)
+            let client = self.lend().await?;
+            Ok::<_, BoxError>(client.batch_execute(&statements).await?)
         })
         .await
     }
@@ -110,9 +110,17 @@ CREATE INDEX IF NOT EXISTS babelqueue_idempotency_expires_at ON babelqueue_idemp
     ///
     /// The server does not answer.
     pub async fn purge(&self) -> Result<u64, StoreError> {
-        let client = within(self.timeout, self.pool.get()).await?;
+        let client = within(self.timeout, self.lend()).await?;
         let deleted = client.execute("DELETE FROM babelqueue_idempotency WHERE expires_at <= now()", &[]).await;
         deleted.map_err(StoreError::new)
+    }
+
+    /// A connection. What the pool says of itself would only hide what the server says.
+    async fn lend(&self) -> Result<Object, BoxError> {
+        self.pool.get().await.map_err(|error| match error {
+            PoolError::Backend(error) => error.into(),
+            error => error.into(),
+        })
     }
 
     /// Asks with the scope and the id as `$1` and `$2`, in one round trip, without a prepared statement that a pooler
@@ -128,8 +136,8 @@ CREATE INDEX IF NOT EXISTS babelqueue_idempotency_expires_at ON babelqueue_idemp
         parameters.extend_from_slice(more);
         let mut lent = None;
         let answer = within(self.timeout, async {
-            let client = lent.insert(self.pool.get().await?);
-            client.query_typed(statement, &parameters).await.map_err(PoolError::from)
+            let client = lent.insert(self.lend().await?);
+            Ok::<_, BoxError>(client.query_typed(statement, &parameters).await?)
         })
         .await;
         if answer.is_err()

@@ -1,9 +1,12 @@
 //! A store in Redis (feature `redis`).
 
-use std::{fmt, time::Duration};
+use std::{
+    fmt,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use ::redis::{AsyncConnectionConfig, Client, Cmd, FromRedisValue, RedisError, aio::MultiplexedConnection};
-use tokio::sync::Mutex;
 
 use super::{
     remote::{REMEMBER_FOR, TIMEOUT, lifetime_ms, within},
@@ -78,7 +81,7 @@ impl RedisStore {
         let answer = within(self.timeout, self.ask_once(command)).await;
         if answer.is_err() {
             // Whatever it was, the next call starts afresh: a silent connection may be a dead one.
-            *self.connection.lock().await = None;
+            *self.connection() = None;
         }
         answer
     }
@@ -89,14 +92,18 @@ impl RedisStore {
     }
 
     async fn connect(&self) -> Result<MultiplexedConnection, RedisError> {
-        let mut connection = self.connection.lock().await;
-        if let Some(connection) = &*connection {
+        if let Some(connection) = &*self.connection() {
             return Ok(connection.clone());
         }
         // The time limit of the whole call counts, not one of each part of it.
         let settings = AsyncConnectionConfig::new().set_connection_timeout(None).set_response_timeout(None);
+        // Calls at the same moment connect each for itself, and the last connection stays.
         let fresh = self.client.get_multiplexed_async_connection_with_config(&settings).await?;
-        Ok(connection.insert(fresh).clone())
+        Ok(self.connection().insert(fresh).clone())
+    }
+
+    fn connection(&self) -> MutexGuard<'_, Option<MultiplexedConnection>> {
+        self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -4,6 +4,9 @@ use std::{error::Error, time::Duration};
 
 use super::store::StoreError;
 
+/// What a client answers instead, of whatever type.
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
+
 /// How long a message is remembered unless told otherwise: as long as Kafka keeps records by default.
 pub(super) const REMEMBER_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// How long a call may take unless told otherwise.
@@ -19,7 +22,7 @@ pub(super) fn lifetime_ms(remember_for: Duration) -> i64 {
 /// Awaits an answer of the server, but not for ever.
 pub(super) async fn within<T, E>(timeout: Duration, call: impl Future<Output = Result<T, E>>) -> Result<T, StoreError>
 where
-    E: Into<Box<dyn Error + Send + Sync>>,
+    E: Into<BoxError>,
 {
     match tokio::time::timeout(timeout, call).await {
         Ok(answer) => answer.map_err(StoreError::new),

@@ -61,7 +61,17 @@ impl StoreError {
 
 impl fmt::Display for StoreError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the idempotency store failed: {}", self.source)
+        // Clients differ in whether an error tells its cause too, and without it `db error` is all there is.
+        let mut text = self.source.to_string();
+        let mut cause = self.source.source();
+        while let Some(error) = cause {
+            let more = error.to_string();
+            if !text.contains(&more) {
+                text = format!("{text}: {more}");
+            }
+            cause = error.source();
+        }
+        write!(f, "the idempotency store failed: {text}")
     }
 }
 
@@ -98,5 +108,27 @@ impl<S: IdempotencyStore> AnyStore for S {
 
     fn forget<'a>(&'a self, id: &'a str) -> Answer<'a, ()> {
         Box::pin(IdempotencyStore::forget(self, id))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{text}")]
+    struct Layer {
+        text: &'static str,
+        source: Option<Box<Layer>>,
+    }
+
+    #[test]
+    fn the_text_holds_every_cause_once() {
+        let inner = Layer { text: "no such table", source: None };
+        let middle = Layer { text: "db error", source: Some(Box::new(inner)) };
+        let outer = Layer { text: "query failed: db error", source: Some(Box::new(middle)) };
+        let error = StoreError::new(outer);
+        assert_eq!(error.to_string(), "the idempotency store failed: query failed: db error: no such table");
+        assert!(error.source().is_some_and(|source| source.is::<Layer>()));
     }
 }

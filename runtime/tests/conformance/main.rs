@@ -3,6 +3,7 @@
 
 mod broker;
 mod check;
+mod idempotency;
 mod identity;
 mod kafka;
 mod producing;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     check::Outcome,
-    identity, kafka, producing, reemit,
+    idempotency, identity, kafka, producing, reemit,
     report::Run,
     suite::{Case, Suite},
 };
@@ -23,7 +23,7 @@ pub(crate) enum Runner {
 /// The sections of the scopes `core`, `kafka` and `otel`.
 pub(crate) const SECTIONS: &[(&str, Runner)] = &[
     ("cases", Runner::Each(identity::envelope)),
-    ("idempotency", Runner::Waiting("the idempotency guard")),
+    ("idempotency", Runner::Each(idempotency::run)),
     ("kafka", Runner::Together(kafka::run)),
     ("payload_schema", Runner::Waiting("payload validation")),
     ("roundtrip", Runner::Each(reemit::roundtrip)),

@@ -11,8 +11,6 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use crate::contract::Check;
-
 /// Each test by the name of its function.
 macro_rules! trials {
     ($($module:ident::$name:ident),* $(,)?) => {

@@ -43,7 +43,8 @@ async fn forward(mut client: TcpStream, server: String, mut silent: watch::Recei
     let Ok(mut server) = TcpStream::connect(server).await else { return };
     tokio::select! {
         biased;
-        _ = silent.wait_for(|silent| *silent) => std::future::pending().await,
-        _ = copy_bidirectional(&mut client, &mut server) => {}
+        () = async { drop(silent.wait_for(|silent| *silent).await) } => {}
+        _ = copy_bidirectional(&mut client, &mut server) => return,
     }
+    std::future::pending::<()>().await;
 }

@@ -53,10 +53,9 @@ pub(crate) async fn silence(proxy: &Proxy, store: &impl IdempotencyStore) -> Che
 /// A refused account is an error that can be read and holds no secret, and the guard fails the message with it.
 pub(crate) async fn refused(store: impl IdempotencyStore, password: &str) -> Check {
     let error = fails(store.is_done("a")).await?;
-    println!("{error}");
     let text = format!("{error} {error:?}");
     assert!(!text.contains(password), "{text}");
-    assert!(text.contains("password"), "{text}");
+    assert!(text.to_lowercase().contains("password"), "{text}");
     let guard = Idempotency::new(store, StoreFailure::FailRecord);
     let error = guard.run("a", async { panic!("it runs") }).await.expect_err("the store refuses");
     assert!(error.get_ref().is::<StoreError>(), "{error}");
