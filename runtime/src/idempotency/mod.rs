@@ -170,7 +170,7 @@ impl Idempotency {
         let failed_before = self.failing.swap(answer.is_err(), Ordering::Relaxed);
         match &answer {
             Err(error) if !failed_before => {
-                tracing::warn!(on_failure = ?self.on_failure, "{error}; messages may be handled twice");
+                tracing::warn!(on_failure = ?self.on_failure, "{error}");
             }
             Ok(_) if failed_before => tracing::info!("the idempotency store answers again"),
             _ => {}

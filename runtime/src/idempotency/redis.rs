@@ -140,7 +140,8 @@ mod tests {
 
     #[test]
     fn an_address_that_cannot_be_read_is_an_error_without_its_password() {
-        for url in ["redis://user:pa55word@host:notaport", "http://user:pa55word@host", "pa55word", ""] {
+        let no_tls = "rediss://user:pa55word@host";
+        for url in ["redis://user:pa55word@host:notaport", "http://user:pa55word@host", no_tls, "pa55word", ""] {
             let error = RedisStore::new(url, "workers").unwrap_err();
             assert!(!format!("{error} {error:?}").contains("pa55word"), "{error}");
         }
