@@ -10,9 +10,9 @@ use babelqueue::idempotency::{Idempotency, IdempotencyStore, StoreError, StoreFa
 use crate::{contract::Check, proxy::Proxy, server::Server};
 
 /// What the stores of these tests are told.
-pub(crate) const TIMEOUT: Duration = Duration::from_millis(200);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(1);
 /// The timeout and what a busy machine adds; less than the timeout that a store has by itself.
-const IN_TIME: Duration = Duration::from_millis(1500);
+const IN_TIME: Duration = Duration::from_millis(1900);
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Its server killed, the store fails in time; the server back, it works again. Says whether it still remembers what was
