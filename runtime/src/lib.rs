@@ -31,12 +31,14 @@
 //!   an offset is committed only when its record and all before it are finished. A record that no later delivery could be
 //!   handled either is reported and committed; a failed handler ends the consumer with an error that names the record.
 //! - [`Kafka::reinjector`] moves records from retry topics back to their work topics when their delays are over.
+//! - [`idempotency`] skips messages that were handled before.
 //! - [`envelope`] is the contract's envelope by itself.
 //!
 //! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
-//! `schemars` (JSON Schema of payloads), `validate` (payloads checked by JSON Schema), `otel`
-//! (OpenTelemetry traces that go on from publisher to handler, see [`Delivery::message`]), `tls`, `gssapi`, `zstd`.
+//! `schemars` (JSON Schema of payloads), `validate` (payloads checked by JSON Schema), `redis` and `postgres` (stores of
+//! the idempotency guard), `otel` (OpenTelemetry traces that go on from publisher to handler, see
+//! [`Delivery::message`]), `tls`, `gssapi`, `zstd`.
 
 mod backoff;
 mod client;
@@ -48,6 +50,7 @@ mod error;
 mod event;
 mod handler;
 mod headers;
+pub mod idempotency;
 mod job;
 mod kafka;
 mod member;

@@ -26,6 +26,7 @@ const ORDER: &[&str] = &[
     "publisher",
     "handler",
     "router",
+    "idempotency",
     "settle",
     "shutdown",
     "consumer",

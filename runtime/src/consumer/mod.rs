@@ -151,6 +151,7 @@ impl Running<'_> {
             routes: Arc::clone(self.routes),
             retry_topics: Arc::clone(&self.retry_topics),
             batches,
+            idempotency: self.settings.idempotency.clone(),
             settlement: Settlement::new(
                 self.settings,
                 partition.clone(),

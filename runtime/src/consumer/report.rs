@@ -152,6 +152,8 @@ fn chain(error: &HandlerError) -> String {
 pub struct Summary {
     /// Records that were handled.
     pub handled: u64,
+    /// Records among them that the idempotency guard skipped, as their message was handled before.
+    pub duplicates: u64,
     /// Records that were written to a retry topic.
     pub retried: u64,
     /// Records that were written to the dead-letter topic.

@@ -41,6 +41,7 @@ const UNSETTLED: usize = 256;
 #[derive(Default)]
 pub(super) struct Counts {
     handled: AtomicU64,
+    duplicates: AtomicU64,
     retried: AtomicU64,
     dead_lettered: AtomicU64,
     dropped: AtomicU64,
@@ -53,6 +54,7 @@ impl Counts {
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Summary {
             handled: count(&self.handled),
+            duplicates: count(&self.duplicates),
             retried: count(&self.retried),
             dead_lettered: count(&self.dead_lettered),
             dropped: count(&self.dropped),
@@ -131,6 +133,11 @@ impl Settlement {
                 Some(error)
             }
         }
+    }
+
+    /// One more record that the idempotency guard has skipped.
+    pub(super) fn count_duplicate(&self) {
+        self.counts.duplicates.fetch_add(1, Ordering::Relaxed);
     }
 
     fn finish(&self, offset: i64, counter: &AtomicU64) {

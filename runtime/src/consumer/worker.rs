@@ -10,6 +10,7 @@ use crate::{
     envelope::{self, Envelope, Poison, Verdict},
     handler::{Delivery, HandlerError},
     headers::Projection,
+    idempotency::{Guarded, Idempotency},
     kafka::Batches,
     record::Record,
     retry_topics::RetryTopics,
@@ -24,6 +25,7 @@ pub(super) struct Worker {
     pub(super) routes: Arc<Routes>,
     pub(super) retry_topics: Arc<[RetryTopics]>,
     pub(super) batches: Batches,
+    pub(super) idempotency: Option<Idempotency>,
     pub(super) settlement: Settlement,
 }
 
@@ -126,7 +128,14 @@ impl Worker {
             delivery.trace_id(),
             delivery.attempts(),
         );
-        match AssertUnwindSafe(handling.instrument(span)).catch_unwind().await {
+        let guarded = async {
+            let Some(guard) = &self.idempotency else { return handling.await };
+            if guard.run(delivery.message_id(), handling).await? == Guarded::Skipped {
+                self.settlement.count_duplicate();
+            }
+            Ok(())
+        };
+        match AssertUnwindSafe(guarded.instrument(span)).catch_unwind().await {
             Ok(Ok(())) => Outcome::Handled,
             Ok(Err(error)) => Outcome::Failed(error),
             Err(panic) => Outcome::Failed(HandlerError::new(panic_text(panic.as_ref()))),

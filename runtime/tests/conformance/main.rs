@@ -4,6 +4,7 @@
 mod backoff;
 mod broker;
 mod check;
+mod idempotency;
 mod identity;
 mod kafka;
 mod poison;

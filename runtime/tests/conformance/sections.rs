@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::{
     backoff,
     check::Outcome,
-    identity, kafka, poison, producing, reemit,
+    idempotency, identity, kafka, poison, producing, reemit,
     report::Run,
     retrying, schema,
     suite::{Case, Suite},
@@ -26,7 +26,7 @@ pub(crate) enum Runner {
 /// The sections of the scopes `core`, `kafka` and `otel`.
 pub(crate) const SECTIONS: &[(&str, Runner)] = &[
     ("cases", Runner::Each(identity::envelope)),
-    ("idempotency", Runner::Waiting("the idempotency guard")),
+    ("idempotency", Runner::Each(idempotency::run)),
     ("kafka", Runner::Together(kafka::run)),
     ("payload_schema", Runner::Together(schema::run)),
     ("roundtrip", Runner::Each(reemit::roundtrip)),

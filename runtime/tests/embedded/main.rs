@@ -2,6 +2,7 @@
 
 mod consuming;
 mod foreign;
+mod idempotency;
 mod jobs;
 mod membership;
 mod publishing;
