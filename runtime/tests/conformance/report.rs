@@ -8,8 +8,6 @@ use crate::check::Outcome;
 pub(crate) enum Run {
     /// An outcome a case.
     Done(Vec<(String, Outcome)>),
-    /// So many cases wait for a part that is not built yet.
-    Waiting { cases: usize, part: &'static str },
     /// A section in our scope that the runner does not know.
     Unknown,
 }
@@ -18,7 +16,6 @@ pub(crate) enum Run {
 pub(crate) struct Totals {
     pub(crate) passed: usize,
     pub(crate) failed: usize,
-    pub(crate) waiting: usize,
 }
 
 impl Totals {
@@ -35,10 +32,6 @@ impl Totals {
                 }
                 self.passed += passed;
                 self.failed += outcomes.len() - passed;
-            }
-            Run::Waiting { cases, part } => {
-                println!("{section:<24} waiting for {part} ({cases} cases)");
-                self.waiting += cases;
             }
             Run::Unknown => self.fail(section, "is in our scope, and the runner does not know it"),
         }
@@ -57,7 +50,7 @@ impl Totals {
 
 impl fmt::Display for Totals {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { passed, failed, waiting } = self;
-        write!(f, "\n{passed} passed, {failed} failed, {waiting} waiting\n{passed} passed, {failed} failed")
+        let Self { passed, failed } = self;
+        write!(f, "\n{passed} passed, {failed} failed")
     }
 }

@@ -19,8 +19,6 @@ pub(crate) enum Runner {
     Each(fn(&Suite, &Value) -> Outcome),
     /// All cases at once.
     Together(fn(&Suite, &[Case<'_>]) -> Vec<Outcome>),
-    /// Needs a part that is not built yet.
-    Waiting(&'static str),
 }
 
 /// The sections of the scopes `core`, `kafka` and `otel`.
@@ -49,7 +47,6 @@ pub(crate) fn run(suite: &Suite, section: &str) -> Run {
     let cases = suite.cases(section);
     let outcomes = match SECTIONS.iter().find(|(name, _)| *name == section) {
         None => return Run::Unknown,
-        Some((_, Runner::Waiting(part))) => return Run::Waiting { cases: cases.len(), part },
         Some((_, Runner::Each(check))) => cases.iter().map(|case| guarded(|| check(suite, case.value))).collect(),
         Some((_, Runner::Together(check))) => check(suite, &cases),
     };
