@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: the benchmark on a real broker.
+//! `cargo xtask bench`: the benchmarks on a real broker.
 
 use anyhow::Result;
 
@@ -6,14 +6,18 @@ use crate::cargo::cargo;
 use crate::kafka;
 use crate::process::run_ok;
 
-/// Runs the benchmark with the given arguments.
+/// Runs the benchmark that the first argument names, or that of the throughput, with the other arguments.
 ///
 /// # Errors
 /// If there is no broker to be had, or the benchmark fails.
 pub(crate) fn run(arguments: &[&str]) -> Result<()> {
     let broker = kafka::start_or_use()?;
-    let mut command = cargo("bench -p babelqueue --bench throughput --");
-    command.args(arguments);
+    let (name, arguments) = match arguments {
+        ["waiting", rest @ ..] => ("waiting", rest),
+        all => ("throughput", all),
+    };
+    let mut command = cargo("bench -p babelqueue --bench");
+    command.arg(name).arg("--").args(arguments);
     broker.tell(&mut command);
     run_ok(&mut command)
 }

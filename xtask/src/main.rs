@@ -24,7 +24,9 @@ Usage: cargo xtask <command>
   test [step…]   run all tests, or only the named steps: unit, readme, conformance, stores,
                  live, orders
   conformance    run the conformance suite of the wire contract
-  bench [arg…]   run the benchmark on a real broker
+  bench [n]      measure the throughput with n records, on a real broker
+  bench waiting [minutes]
+                 measure the memory of a reinjector that holds a million records
   ci             check formatting, lints, documentation and the example
   kafka start    start an Apache Kafka broker of this checkout and leave it running
   kafka stop     stop it

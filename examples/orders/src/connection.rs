@@ -5,11 +5,13 @@ use std::error::Error;
 use babelqueue::{Kafka, testing::TestBroker};
 
 const PARTITIONS: i32 = 4;
+/// What becomes of records the examples print themselves.
+const FILTER: &str = "warn,babelqueue::consumer=off";
 
 /// A connection, with the topic in place. The embedded broker ends when it is dropped.
 pub(crate) async fn open(topic: &str) -> Result<(Kafka, Option<TestBroker>), Box<dyn Error>> {
     tracing_subscriber::fmt()
-        .with_env_filter(tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| "warn".into()))
+        .with_env_filter(tracing_subscriber::EnvFilter::try_from_default_env().unwrap_or_else(|_| FILTER.into()))
         .with_writer(std::io::stderr)
         .init();
     if std::env::var_os("BABELQUEUE_BROKERS").is_none() {

@@ -47,7 +47,7 @@ impl Packer {
             return Err(HandlerError::new("the catalogue does not know the article"));
         }
         // A mail is an effect that must not be repeated for a message that is handled a second time on purpose.
-        let mail = if cx.is_replay() { "no second mail" } else { "mail sent" };
+        let mail = cx.unless_replay(async || "mail sent").await.unwrap_or("no second mail");
         println!("packed        order {} after {} failures, {mail}", order.order_id, cx.attempts());
         Ok(self.packed.send(order.order_id)?)
     }

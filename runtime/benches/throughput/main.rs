@@ -2,6 +2,7 @@
 //!
 //! `cargo xtask bench [RECORDS]` runs it on a real broker; the ratios are the result, as absolute figures wander.
 
+mod movers;
 mod raw;
 mod sdk;
 
@@ -81,7 +82,8 @@ impl Stopwatch {
 }
 
 #[allow(clippy::cast_precision_loss)]
-fn print(what: &str, records: u64, raw: &[Turn], ours: &[Turn]) {
+fn print(what: &str, records: u64, sides: [(&str, &[Turn]); 2]) {
+    let [(_, base), (_, ours)] = sides;
     let rate = |turn: &Turn| records as f64 / turn.wall.as_secs_f64();
     let median = |turns: &[Turn], of: &dyn Fn(&Turn) -> f64| {
         let mut values: Vec<_> = turns.iter().map(of).collect();
@@ -89,7 +91,7 @@ fn print(what: &str, records: u64, raw: &[Turn], ours: &[Turn]) {
         values[values.len() / 2]
     };
     let micros = |turn: &Turn| turn.cpu.as_secs_f64() * 1e6 / records as f64;
-    for (side, turns) in [("raw client", raw), ("babelqueue", ours)] {
+    for (side, turns) in sides {
         println!(
             "{what:<9} {side:<11} {:>10.0} records/s {:>7.2} µs CPU/record   turns: {}",
             median(turns, &rate),
@@ -97,7 +99,7 @@ fn print(what: &str, records: u64, raw: &[Turn], ours: &[Turn]) {
             turns.iter().map(|turn| format!("{:.0}k", rate(turn) / 1e3)).collect::<Vec<_>>().join(" "),
         );
     }
-    let mut ratios: Vec<_> = raw.iter().zip(ours).map(|(raw, ours)| rate(ours) / rate(raw)).collect();
+    let mut ratios: Vec<_> = base.iter().zip(ours).map(|(base, ours)| rate(ours) / rate(base)).collect();
     ratios.sort_by(f64::total_cmp);
     println!(
         "{what:<9} ratio {:.2} (median of {} pairs; {:.2} to {:.2})",
@@ -124,7 +126,7 @@ async fn run(records: u64) -> Result<(), Error> {
         raw.push(raw::publish(&raw_producer, &topic, 0..share).await?);
         ours.push(sdk::publish(&publisher, 0..share).await?);
     }
-    print("publish", share, &raw, &ours);
+    print("publish", share, [("raw client", &raw), ("babelqueue", &ours)]);
 
     // All that was published, from the start, by a new group each time.
     let there = 2 * (share / 10 + ROUNDS as u64 * share);
@@ -135,10 +137,21 @@ async fn run(records: u64) -> Result<(), Error> {
         let (raw_brokers, raw_topic, raw_group) = (brokers.clone(), topic.clone(), format!("{group}-raw"));
         let turn = tokio::task::spawn_blocking(move || raw::consume(&raw_brokers, &raw_topic, &raw_group, count));
         raw.push(turn.await??);
-        ours.push(sdk::consume(&kafka, &topic, &group, count).await?);
+        ours.push(sdk::consume(&kafka, &topic, &group, count, 0).await?);
     }
-    print("consume", count, &raw, &ours);
-    Ok(())
+    print("consume", count, [("raw client", &raw), ("babelqueue", &ours)]);
+
+    for topic in [format!("{topic}.retry.1"), format!("{topic}.dlq")] {
+        kafka.create_topic_if_missing(&topic, PARTITIONS).await?;
+    }
+    let (mut none, mut some) = (Vec::new(), Vec::new());
+    for turn in 0..ROUNDS {
+        none.push(sdk::consume(&kafka, &topic, &format!("{topic}-{turn}-none"), count, 0).await?);
+        some.push(sdk::consume(&kafka, &topic, &format!("{topic}-{turn}-some"), count, 100).await?);
+    }
+    print("failing", count, [("none fails", &none), ("1 % fails", &some)]);
+
+    movers::run(&kafka, &brokers, &format!("{topic}-moved"), records / 5).await
 }
 
 fn main() -> Result<(), Error> {

@@ -31,13 +31,19 @@ struct Meta<'a> {
     created_at: i64,
 }
 
-pub(crate) fn producer(brokers: &str) -> Result<FutureProducer, Error> {
-    Ok(ClientConfig::new()
+/// Of a producer.
+pub(crate) fn settings(brokers: &str) -> ClientConfig {
+    let mut settings = ClientConfig::new();
+    settings
         .set("bootstrap.servers", brokers)
         .set("enable.idempotence", "true")
         .set("acks", "all")
-        .set("partitioner", "murmur2_random")
-        .create()?)
+        .set("partitioner", "murmur2_random");
+    settings
+}
+
+pub(crate) fn producer(brokers: &str) -> Result<FutureProducer, Error> {
+    Ok(settings(brokers).create()?)
 }
 
 pub(crate) async fn publish(producer: &FutureProducer, topic: &str, numbers: Range<u64>) -> Result<Turn, Error> {
@@ -78,8 +84,8 @@ async fn send(producer: &FutureProducer, topic: &str, number: u64) -> Result<(),
     Ok(())
 }
 
-pub(crate) fn consume(brokers: &str, topic: &str, group: &str, count: u64) -> Result<Turn, Error> {
-    let consumer: BaseConsumer = ClientConfig::new()
+pub(crate) fn consumer(brokers: &str, group: &str) -> Result<BaseConsumer, Error> {
+    Ok(ClientConfig::new()
         .set("bootstrap.servers", brokers)
         .set("group.id", group)
         .set("auto.offset.reset", "earliest")
@@ -87,7 +93,11 @@ pub(crate) fn consume(brokers: &str, topic: &str, group: &str, count: u64) -> Re
         .set("enable.auto.offset.store", "false")
         .set("fetch.queue.backoff.ms", "10")
         .set("queued.min.messages", "10000")
-        .create()?;
+        .create()?)
+}
+
+pub(crate) fn consume(brokers: &str, topic: &str, group: &str, count: u64) -> Result<Turn, Error> {
+    let consumer = consumer(brokers, group)?;
     consumer.subscribe(&[topic])?;
     let mut watch = None;
     let mut seen = 0;
