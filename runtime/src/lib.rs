@@ -30,6 +30,7 @@
 //! - [`routes!`] gives each job its [`Handler`]; [`Kafka::consumer`] runs them: at least once, in order by partition, and
 //!   an offset is committed only when its record and all before it are finished. A record that no later delivery could be
 //!   handled either is reported and committed; a failed handler ends the consumer with an error that names the record.
+//! - [`Kafka::reinjector`] moves records from retry topics back to their work topics when their delays are over.
 //! - [`envelope`] is the contract's envelope by itself.
 //!
 //! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by

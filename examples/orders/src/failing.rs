@@ -23,7 +23,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
 const TOPIC: &str = "failing-orders";
 
-#[babel_job("urn:babel:orders:paid", topic = TOPIC, key = order_id)]
+#[babel_job("urn:babel:orders:paid", topic = "failing-orders", key = order_id)]
 #[derive(Serialize, Deserialize)]
 struct OrderPaid {
     order_id: u64,

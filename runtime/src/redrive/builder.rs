@@ -21,6 +21,9 @@ const GROUP: &str = "babelqueue-redrive";
 /// the broker has acknowledged the write, and the run ends where the topic ended when it started. At least once: after a
 /// crash or a rebalance some records may be written again, and none is lost.
 ///
+/// Redrives of one group that run at once share the partitions. Each ends when its own share has ended; what another one
+/// leaves undone waits for the next run.
+///
 /// ```no_run
 /// use std::time::Duration;
 ///

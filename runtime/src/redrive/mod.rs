@@ -45,7 +45,7 @@ use crate::{
 };
 
 /// How often finished records are committed: after a crash at most this much is redriven again.
-const COMMIT_INTERVAL: Duration = Duration::from_millis(500);
+const COMMIT_INTERVAL: Duration = Duration::from_millis(100);
 /// How often progress is told.
 const TELL_INTERVAL: Duration = Duration::from_secs(1);
 /// How long the last commit and leaving the group may take.
@@ -110,8 +110,8 @@ impl Redrive {
         self.run_until(pending()).await
     }
 
-    /// The same, until `signal` is ready: what is on its way is waited for then and committed, the rest is left for the
-    /// next run.
+    /// The same, until `signal` is ready: what is on its way is waited for then, at most the delivery timeout, and
+    /// committed; the rest is left for the next run.
     ///
     /// Dropping the future stops at once; what is finished is committed by the member's own thread.
     ///

@@ -13,7 +13,7 @@ pub use self::{
 };
 use crate::{
     client::Kafka,
-    error::KafkaError,
+    error::{Class, KafkaError},
     kafka::{Admin, Found, FoundTopics, NewTopic, is_without_admin_calls},
     retry_topics::RetryTopics,
 };
@@ -43,7 +43,7 @@ impl Kafka {
         let new =
             NewTopic { topic: topic.to_owned(), partitions: Some(partitions), replication: None, settings: Vec::new() };
         let mut created = Admin::new(self.config())?.create(&[new]).await?;
-        created.pop().unwrap_or(Ok(false))
+        created.pop().unwrap_or_else(|| Err(KafkaError::new("NoAnswer", "the broker said nothing", Class::Permanent)))
     }
 
     /// Creates the retry topics and the dead-letter topic that do not exist, and checks those that do, as

@@ -206,12 +206,14 @@ fn a_registry_gives_each_urn_its_schema() {
 
 #[test]
 fn a_file_referred_to_is_of_draft_07_as_well() {
-    let schema = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","$ref":"../tuple.json"}"#;
-    let (_folder, schemas) = registry(&[
-        ("orders/created.json", schema),
-        ("tuple.json", r#"{"properties":{"a":{"items":[{"type":"null"}]}}}"#),
-    ]);
-    assert!(schemas.unwrap().validate(URN, r#"{"a":[1]}"#).is_err());
+    // A keyword of later drafts.
+    let party = r#"{"dependentRequired":{"a":["b"]}}"#;
+    for (dialect, expected) in [("", true), (r#""$schema":"https://json-schema.org/draft/2020-12/schema","#, false)] {
+        let schema = r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","$ref":"../party.json"}"#;
+        let party = party.replacen('{', &format!("{{{dialect}"), 1);
+        let (_folder, schemas) = registry(&[("orders/created.json", schema), ("party.json", &party)]);
+        assert_eq!(schemas.unwrap().validate(URN, r#"{"a":1}"#).is_ok(), expected, "{party}");
+    }
 }
 
 #[test]

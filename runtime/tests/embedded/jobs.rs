@@ -126,10 +126,15 @@ pub(crate) fn read(broker: &TestBroker, topic: &str, count: usize) -> Vec<OwnedM
 
 /// The offset that a group has committed for a partition of `orders`.
 pub(crate) fn committed(broker: &TestBroker, group: &str, partition: i32) -> Option<i64> {
+    committed_of(broker, group, "orders", partition)
+}
+
+/// The offset that a group has committed for a partition.
+pub(crate) fn committed_of(broker: &TestBroker, group: &str, topic: &str, partition: i32) -> Option<i64> {
     let consumer: BaseConsumer =
         ClientConfig::new().set("bootstrap.servers", broker.brokers()).set("group.id", group).create().unwrap();
     let mut list = rdkafka::TopicPartitionList::new();
-    list.add_partition("orders", partition);
+    list.add_partition(topic, partition);
     let list = consumer.committed_offsets(list, Duration::from_secs(10)).unwrap();
     list.elements().first().and_then(|element| match element.offset() {
         rdkafka::Offset::Offset(offset) => Some(offset),

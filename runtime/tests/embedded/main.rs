@@ -5,6 +5,8 @@ mod foreign;
 mod jobs;
 mod membership;
 mod publishing;
+mod redriving;
+mod reinjector;
 mod settling;
 mod shutting_down;
 mod traces;

@@ -1,10 +1,13 @@
 //! Payloads that violate the schema of their URN (contract section 7).
 
+use std::time::Duration;
+
 use babelqueue::{
     ConsumerError, Delivery, HandlerError, Job as _, Kafka, PublishError, Publisher, Reason, Schemas, routes,
 };
 use rdkafka::Message as _;
 use serde_json::json;
+use tokio::time::timeout;
 
 use crate::jobs::{OrderCreated, broker, read, seen};
 
@@ -43,7 +46,8 @@ async fn an_invalid_record_is_reported_with_its_places_and_its_handler_is_not_ca
     Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
     Publisher::new(&kafka).publish(&invalid()).await.unwrap();
     let (routes, mut handled) = seen();
-    let error = validated(&kafka).consumer("workers").serve(routes).run().await.unwrap_err();
+    let running = validated(&kafka).consumer("workers").serve(routes).run();
+    let error = timeout(Duration::from_secs(30), running).await.unwrap().unwrap_err();
     let ConsumerError::Record { record, summary } = error else { panic!("{error}") };
     assert_eq!((record.offset, record.reason, summary.handled), (1, Reason::PayloadMisfit, 1));
     for pointer in ["\"/order_id\"", "\"/note\""] {
@@ -62,6 +66,7 @@ async fn a_message_of_a_delivery_is_validated_as_well() {
     let (_broker, kafka) = broker(1);
     let kafka = validated(&kafka);
     Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
-    let error = kafka.consumer("workers").serve(routes![OrderCreated => on_created]).run().await.unwrap_err();
+    let running = kafka.consumer("workers").serve(routes![OrderCreated => on_created]).run();
+    let error = timeout(Duration::from_secs(30), running).await.unwrap().unwrap_err();
     assert!(error.to_string().contains("\"/order_id\""), "{error}");
 }

@@ -186,10 +186,10 @@ fn check(ledger: &str) -> Check {
 }
 
 /// Random enough for moments to kill at; the seed is printed.
-struct Random(u64);
+pub(crate) struct Random(u64);
 
 impl Random {
-    fn seeded() -> Result<Self, Box<dyn std::error::Error>> {
+    pub(crate) fn seeded() -> Result<Self, Box<dyn std::error::Error>> {
         let seed = match std::env::var("BABELQUEUE_SEED") {
             Ok(seed) => seed.parse()?,
             Err(_) => u64::from(std::process::id()),
@@ -198,7 +198,7 @@ impl Random {
         Ok(Self(seed | 1))
     }
 
-    fn below(&mut self, limit: u64) -> u64 {
+    pub(crate) fn below(&mut self, limit: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
         self.0 ^= self.0 << 17;

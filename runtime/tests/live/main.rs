@@ -5,6 +5,8 @@ mod crash;
 mod interop;
 mod jobs;
 mod publishing;
+mod redriving;
+mod reinjecting;
 mod security;
 mod settling;
 mod topics;
@@ -27,11 +29,12 @@ macro_rules! trials {
 
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().collect();
-    if let Some((crash::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
-        return crash::worker(settings);
-    }
-    if let Some((settling::WORKER, settings)) = arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
-        return settling::worker(settings);
+    match arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
+        Some((crash::WORKER, settings)) => return crash::worker(settings),
+        Some((redriving::WORKER, settings)) => return redriving::worker(settings),
+        Some((reinjecting::WORKER, settings)) => return reinjecting::worker(settings),
+        Some((settling::WORKER, settings)) => return settling::worker(settings),
+        _ => {}
     }
     if std::env::var("BABELQUEUE_BROKERS").is_err() {
         eprintln!("the live suite needs a real broker: run `cargo xtask test live`, which starts one");
@@ -49,8 +52,24 @@ fn main() -> ExitCode {
         consuming::a_record_restarts_exactly_once_after_a_clean_stop,
         crash::a_suspended_member_hears_that_its_partitions_were_lost,
         crash::killed_at_random_moments_nothing_is_lost,
+        reinjecting::each_tier_holds_its_delay_by_the_brokers_clock,
+        reinjecting::a_paused_partition_that_comes_back_before_its_records_are_due_goes_on,
+        reinjecting::a_paused_partition_that_comes_back_after_its_records_were_due_goes_on,
+        reinjecting::a_work_topic_created_later_gets_its_records_in_their_order,
+        reinjecting::a_record_that_is_too_large_keeps_its_place_until_its_topic_takes_it,
+        reinjecting::killed_at_random_moments_no_record_is_lost,
+        reinjecting::both_sdks_move_each_others_records_back,
         interop::python_publishes_and_our_handler_gets_it,
         interop::we_publish_and_the_python_handler_gets_it,
+        redriving::two_redrives_at_once_lose_nothing,
+        redriving::members_that_join_and_leave_a_redrive_lose_nothing,
+        redriving::killed_at_random_moments_a_redrive_loses_nothing,
+        redriving::transaction_markers_at_the_end_do_not_hold_a_redrive,
+        redriving::a_dry_run_is_no_member_of_the_group_and_commits_nothing,
+        redriving::a_failed_write_puts_the_record_back_and_is_reported,
+        redriving::a_missing_dead_letter_topic_and_wrong_credentials_are_typed_errors,
+        redriving::we_redrive_what_python_gave_up,
+        redriving::python_redrives_what_we_gave_up_and_we_continue_where_it_stopped,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
         security::wrong_credentials_fail_a_publish_with_a_typed_error,
         settling::a_dead_letter_topic_that_goes_missing_holds_the_records_until_it_is_back,

@@ -1,8 +1,9 @@
-"""Moves records back to their work topic with the SDK for Python, once their tier of a second is over.
+"""Moves records back to their work topic with the SDK for Python: the other side of a live test.
 
-    reinject.py BROKERS TOPIC GROUP COUNT
+    reinject.py BROKERS WORK_TOPIC TIER_MS GROUP COUNT
 
-Ends with code 0 once COUNT records are moved, and with code 1 if that takes more than 60 seconds.
+Ends with code 0 once COUNT records are written and committed, and with code 1 if that takes more
+than 60 seconds.
 """
 
 import sys
@@ -11,23 +12,22 @@ import time
 from babelqueue.kafka_retry import RetryReinjector
 
 DEADLINE_S = 60
-TIERS_MS = [1000]
 
 
-def main(brokers, topic, group, count):
+def main(brokers, topic, tier_ms, group, count):
     reinjector = RetryReinjector(
-        f"kafka://{brokers}", work_topics=[topic], retry_tiers_ms=TIERS_MS, group_id=group
+        f"kafka://{brokers}", work_topics=[topic], retry_tiers_ms=[tier_ms], group_id=group
     )
     deadline = time.monotonic() + DEADLINE_S
-    moved = 0
-    while moved < count and time.monotonic() < deadline:
-        moved += reinjector.run_once(0.2)
+    written = 0
+    while written < count:
+        if time.monotonic() > deadline:
+            sys.exit(f"reinject.py: wrote {written} of {count} records within {DEADLINE_S} s")
+        written += reinjector.run_once(0.1)
     reinjector.close()
-    if moved < count:
-        sys.exit(f"reinject.py: moved {moved} of {count} records within {DEADLINE_S} s")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 5:
+    if len(sys.argv) != 6:
         sys.exit(__doc__)
-    main(*sys.argv[1:4], count=int(sys.argv[4]))
+    main(sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4], int(sys.argv[5]))

@@ -27,7 +27,7 @@ async fn retry_topics_that_cannot_work() {
         (tiers().tiers([Duration::from_nanos(1)]), "whole milliseconds"),
         (tiers().dead_letter_topic("orders"), "the dead-letter topic is the work topic"),
         (tiers().dead_letter_topic("orders.retry.2"), "one of its retry topics"),
-        (tiers().dead_letter_topic(""), "no topic of the dead-letter topic's name"),
+        (tiers().dead_letter_topic(""), "takes no topic of the dead-letter topic's name"),
         (RetryTopics::for_topic("invoices"), "does not read that topic"),
     ] {
         let text = refusal(|consumer| consumer.retry_topics(retry_topics)).await;

@@ -37,7 +37,7 @@ pub(crate) async fn python_retries_what_we_fail() -> Check {
     let (summary, _) = running.stop().await?;
     assert_eq!((summary.handled, summary.retried), (5, 5));
 
-    python("reinject.py", &[&brokers(), &topic, &unique("mover"), "5"], "")?;
+    python("reinject.py", &[&brokers(), &topic, "1000", &unique("mover"), "5"], "")?;
     let handled = python("work.py", &[&brokers(), &topic, &group, Numbered::URN, "5", "handle"], "")?;
     let expected: Vec<_> =
         [1, 3, 5, 7, 9].map(|number| json!({"number": number, "attempts": 1, "failed": false})).into();
@@ -51,7 +51,7 @@ pub(crate) async fn we_retry_what_python_fails() -> Check {
     publish(&kafka, &topic, &numbered(0..10)).await?;
     let failed = python("work.py", &[&brokers(), &topic, &group, Numbered::URN, "10", "fail"], "")?;
     assert_eq!(failed.iter().filter(|line| line["failed"] == true).count(), 5);
-    python("reinject.py", &[&brokers(), &topic, &unique("mover"), "5"], "")?;
+    python("reinject.py", &[&brokers(), &topic, "1000", &unique("mover"), "5"], "")?;
 
     // Of two tries Python had the first.
     let mut running = Running::start(kafka.consumer(&group).max_tries(2), retry_topics);
