@@ -9,7 +9,7 @@ use babelqueue::{Kafka, Publisher, babel_job};
 use futures_util::future::try_join_all;
 use rdkafka::{
     ClientConfig, Message as _, TopicPartitionList,
-    admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
+    admin::{AdminClient, AdminOptions, AlterConfig, NewTopic, ResourceSpecifier, TopicReplication},
     client::DefaultClientContext,
     consumer::{BaseConsumer, Consumer as _},
     message::{Headers as _, OwnedMessage},
@@ -66,6 +66,25 @@ pub(crate) async fn create_topic_on(brokers: &str, topic: &str, partitions: i32,
     let options = AdminOptions::new().operation_timeout(Some(Duration::from_secs(10)));
     for result in admin.create_topics([&new], &options).await? {
         result.map_err(|(topic, code)| format!("{topic}: {code}"))?;
+    }
+    Ok(())
+}
+
+/// Deletes a topic.
+pub(crate) async fn delete_topic(topic: &str) -> Check {
+    let admin: AdminClient<DefaultClientContext> = ClientConfig::new().set("bootstrap.servers", brokers()).create()?;
+    for result in admin.delete_topics(&[topic], &AdminOptions::new()).await? {
+        result.map_err(|(topic, code)| format!("{topic}: {code}"))?;
+    }
+    Ok(())
+}
+
+/// Changes a setting of a topic.
+pub(crate) async fn set_topic(topic: &str, name: &str, value: &str) -> Check {
+    let admin: AdminClient<DefaultClientContext> = ClientConfig::new().set("bootstrap.servers", brokers()).create()?;
+    let change = AlterConfig::new(ResourceSpecifier::Topic(topic)).set(name, value);
+    for result in admin.alter_configs([&change], &AdminOptions::new()).await? {
+        result.map_err(|(_, code)| format!("{topic}: {code}"))?;
     }
     Ok(())
 }

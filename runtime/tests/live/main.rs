@@ -72,7 +72,7 @@ fn main() -> ExitCode {
         redriving::python_redrives_what_we_gave_up_and_we_continue_where_it_stopped,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
         security::wrong_credentials_fail_a_publish_with_a_typed_error,
-        settling::a_missing_dead_letter_topic_holds_the_records_until_it_is_created,
+        settling::a_dead_letter_topic_that_goes_missing_holds_the_records_until_it_is_back,
         settling::a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies,
         settling::what_a_retry_topic_cannot_hold_is_a_dead_letter,
         settling::a_broker_that_falls_silent_delays_the_retries_and_loses_none,

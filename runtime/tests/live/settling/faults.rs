@@ -8,7 +8,7 @@ use rdkafka::Message as _;
 use super::{Running, json, lying_on, numbered, publish};
 use crate::{
     Check,
-    jobs::{brokers, committed, create_topic, create_topic_on, kafka, unique},
+    jobs::{brokers, committed, create_topic, create_topic_on, delete_topic, kafka, set_topic, unique},
 };
 
 const TIER: Duration = Duration::from_secs(5);
@@ -17,14 +17,21 @@ fn retry_topics(topic: &str) -> RetryTopics {
     RetryTopics::for_topic(topic).tiers([TIER])
 }
 
-pub(crate) async fn a_missing_dead_letter_topic_holds_the_records_until_it_is_created() -> Check {
+pub(crate) async fn a_dead_letter_topic_that_goes_missing_holds_the_records_until_it_is_back() -> Check {
     let (topic, group) = (unique("no-dlq"), unique("group"));
     let dlq = format!("{topic}.dlq");
     create_topic(&topic, 1, &[]).await?;
-    publish(&kafka()?, &topic, &numbered(0..20)).await?;
     let kafka = Kafka::builder().brokers(brokers()).delivery_timeout(Duration::from_secs(2)).build()?;
     let consumer = kafka.consumer(&group).commit_interval(Duration::from_millis(20));
+    // At the start it is an error that names it.
+    let refused = Running::start(consumer.clone(), RetryTopics::for_topic(&topic)).end.await?;
+    assert!(refused.as_ref().is_err_and(|error| error.to_string().contains(&dlq)), "{refused:?}");
+
+    create_topic(&dlq, 1, &[]).await?;
     let mut running = Running::start(consumer, RetryTopics::for_topic(&topic));
+    running.assigned().await?;
+    delete_topic(&dlq).await?;
+    publish(&kafka, &topic, &numbered(0..20)).await?;
     // Each of the ten, and again.
     for _ in 0..20 {
         assert_eq!(running.write_failed().await?.0, dlq);
@@ -39,19 +46,27 @@ pub(crate) async fn a_missing_dead_letter_topic_holds_the_records_until_it_is_cr
     ledger.balance("dead-letter topic missing", 0..20, &[&dlq])
 }
 
+/// Makes a topic take no larger batch than this; from the start it would be refused.
+async fn limit(topic: &str, bytes: &str) -> Check {
+    set_topic(topic, "max.message.bytes", bytes).await
+}
+
 pub(crate) async fn a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies() -> Check {
     let (topic, group) = (unique("small-dlq"), unique("group"));
     let dlq = format!("{topic}.dlq");
-    create_topic(&topic, 1, &[]).await?;
-    create_topic(&dlq, 1, &[("max.message.bytes", "4000")]).await?;
+    for topic in [&topic, &dlq] {
+        create_topic(topic, 1, &[]).await?;
+    }
     let kafka = kafka()?;
+    let mut running = Running::start(kafka.consumer(&group), RetryTopics::for_topic(&topic));
+    running.assigned().await?;
+    limit(&dlq, "4000").await?;
     let mut jobs = numbered(0..40);
     // The text is in the record and in its error: fits with both, with one, with none.
     for (job, len) in jobs.iter_mut().skip(1).step_by(2).zip([1000, 2500, 5000]) {
         job.text = "x".repeat(len);
     }
     publish(&kafka, &topic, &jobs).await?;
-    let mut running = Running::start(kafka.consumer(&group), RetryTopics::for_topic(&topic));
     running.errors(20).await?;
     let (summary, ledger) = running.stop().await?;
     assert_eq!((summary.handled, summary.dead_lettered), (20, 20));
@@ -84,14 +99,16 @@ pub(crate) async fn a_dead_letter_that_is_too_large_loses_its_text_and_then_ever
 pub(crate) async fn what_a_retry_topic_cannot_hold_is_a_dead_letter() -> Check {
     let (topic, group) = (unique("small-retry"), unique("group"));
     let (retry, dlq) = (format!("{topic}.retry.1"), format!("{topic}.dlq"));
-    create_topic(&topic, 1, &[]).await?;
-    create_topic(&retry, 1, &[("max.message.bytes", "2000")]).await?;
-    create_topic(&dlq, 1, &[]).await?;
+    for topic in [&topic, &retry, &dlq] {
+        create_topic(topic, 1, &[]).await?;
+    }
     let kafka = kafka()?;
+    let mut running = Running::start(kafka.consumer(&group), retry_topics(&topic));
+    running.assigned().await?;
+    limit(&retry, "2000").await?;
     let mut jobs = numbered(0..20);
     jobs[7].text = "x".repeat(3000);
     publish(&kafka, &topic, &jobs).await?;
-    let mut running = Running::start(kafka.consumer(&group), retry_topics(&topic));
     running.errors(10).await?;
     let (summary, ledger) = running.stop().await?;
     assert_eq!((summary.handled, summary.retried, summary.dead_lettered), (10, 9, 1));

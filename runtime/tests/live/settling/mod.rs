@@ -31,7 +31,7 @@ pub(crate) use self::{
     faults::{
         a_broker_that_falls_silent_delays_the_retries_and_loses_none,
         a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies,
-        a_missing_dead_letter_topic_holds_the_records_until_it_is_created,
+        a_dead_letter_topic_that_goes_missing_holds_the_records_until_it_is_back,
         what_a_retry_topic_cannot_hold_is_a_dead_letter,
     },
     killed::{WORKER, killed_between_the_acknowledgement_and_the_commit_nothing_is_lost, worker},
@@ -113,6 +113,16 @@ impl Running {
             );
         }
         Ok(errors)
+    }
+
+    /// Waits for its partitions.
+    async fn assigned(&mut self) -> Check {
+        loop {
+            let event = tokio::time::timeout(PATIENCE, self.events.recv()).await?.ok_or("the consumer ended")?;
+            if matches!(event, Event::Assigned { partitions } if !partitions.is_empty()) {
+                return Ok(());
+            }
+        }
     }
 
     /// The next failed write: to which topic, and why.
