@@ -10,10 +10,11 @@ mod pace;
 mod report;
 mod rules;
 mod select;
+mod share;
 mod worker;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::BTreeMap,
     future::{Future, pending},
     pin::pin,
     sync::{
@@ -32,6 +33,7 @@ pub use self::{
 };
 use self::{
     pace::Pace,
+    share::Share,
     worker::{Reached, Worker},
 };
 use crate::{
@@ -144,7 +146,7 @@ impl Redrive {
             report: Mutex::new(report),
             settings: self,
         };
-        let mut running = Running { member, assigned: false, unfinished: HashMap::new(), shared: Arc::new(shared) };
+        let mut running = Running { member, share: Share::default(), shared: Arc::new(shared) };
         let result = running.until(signal).await;
         let report = running.close().await;
         match result {
@@ -176,10 +178,7 @@ struct Ended {
 /// A run at work.
 struct Running {
     member: Member<Ended>,
-    /// Whether the group has given this member its share; not between two rebalances.
-    assigned: bool,
-    /// The present assignments that have not reached their end.
-    unfinished: HashMap<TopicPartition, Arc<Progress>>,
+    share: Share,
     shared: Arc<Shared>,
 }
 
@@ -188,7 +187,7 @@ impl Running {
     async fn until(&mut self, mut signal: impl Future<Output = ()> + Unpin) -> Result<(), Stop> {
         let mut tell = interval_at(Instant::now() + TELL_INTERVAL, TELL_INTERVAL);
         tell.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        while !self.assigned || !self.unfinished.is_empty() {
+        while !self.share.is_over() {
             let happened = tokio::select! {
                 () = &mut signal => return Err(Stop::Asked),
                 _ = tell.tick() => {
@@ -208,9 +207,8 @@ impl Running {
     }
 
     fn assign(&mut self, assigned: Vec<Assigned>) {
-        self.assigned = true;
+        self.share.assign(assigned.iter().map(|each| (&each.partition, &each.progress)));
         for Assigned { partition, batches, progress } in assigned {
-            self.unfinished.insert(partition.clone(), Arc::clone(&progress));
             let worker = Worker {
                 partition: partition.clone(),
                 batches,
@@ -229,13 +227,7 @@ impl Running {
     fn see(&mut self, event: Event) -> Result<(), Stop> {
         event.trace();
         match event {
-            Event::Revoked { partitions } | Event::Lost { partitions } => {
-                // The next assignment says who goes on with them.
-                self.assigned = false;
-                for partition in partitions {
-                    self.unfinished.remove(&partition);
-                }
-            }
+            Event::Revoked { partitions } | Event::Lost { partitions } => self.share.revoke(&partitions),
             Event::Trouble { error } if error.is_refused() => return Err(Stop::Kafka(error)),
             _ => {}
         }
@@ -243,11 +235,7 @@ impl Running {
     }
 
     fn end(&mut self, ended: Ended) -> Result<(), Stop> {
-        let reached = ended.reached?;
-        let is_present = |present: &Arc<Progress>| Arc::ptr_eq(present, &ended.progress);
-        if reached == Reached::End && self.unfinished.get(&ended.partition).is_some_and(is_present) {
-            self.unfinished.remove(&ended.partition);
-        }
+        self.share.end(&ended.partition, &ended.progress, ended.reached?);
         Ok(())
     }
 

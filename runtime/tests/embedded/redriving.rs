@@ -1,7 +1,9 @@
 //! Redrive: what is written where, byte for byte, what is committed, and where a run ends (contract section 5).
 
 use std::{
+    future::poll_fn,
     sync::{Arc, Mutex},
+    task::Poll,
     time::{Duration, Instant},
 };
 
@@ -307,15 +309,21 @@ async fn a_dry_run_changes_nothing() {
 async fn it_ends_where_the_topic_ended_when_it_started() {
     let letters: Vec<_> = (0..5).map(Letter::of).collect();
     let (broker, kafka) = broker(1, &letters).await;
-    // Each record that is looked at is followed by a new one, so that the end of the partition never comes.
     let producer: BaseProducer = ClientConfig::new().set("bootstrap.servers", broker.brokers()).create().unwrap();
-    let report = kafka.redrive(DLQ).select(move |_| {
-        let value = body(9, "", 0);
-        producer.send(BaseRecord::<[u8], _>::to(DLQ).payload(&value).partition(0)).unwrap();
-        producer.flush(Duration::from_secs(10)).unwrap();
-        true
+    // The signal is looked at before the end is asked for, and next when that was answered and nothing is read yet.
+    let mut looked = 0;
+    let add_behind_the_end = poll_fn(|_| {
+        looked += 1;
+        if looked == 2 {
+            for _ in 0..5 {
+                let value = body(99, "", 0);
+                producer.send(BaseRecord::<[u8], _>::to(DLQ).payload(&value).partition(0)).unwrap();
+            }
+            producer.flush(Duration::from_secs(10)).unwrap();
+        }
+        Poll::Pending
     });
-    let report = tokio::time::timeout(Duration::from_secs(30), report.run()).await.expect("it ends").unwrap();
+    let report = kafka.redrive(DLQ).run_until(add_behind_the_end).await.unwrap();
     assert_eq!((report.read, report.redriven), (5, 5), "{report:?}");
     assert_eq!(numbers(&all(&broker, "orders", 0)), [0, 1, 2, 3, 4]);
     assert_eq!((committed(&broker, GROUP, 0), all(&broker, DLQ, 0).len()), (Some(5), 10));
@@ -351,6 +359,9 @@ async fn a_record_that_can_be_written_nowhere_keeps_its_place() {
     assert_eq!((failure.offset, failure.topic.as_str()), (1, "orders"), "{error}");
     assert!(failure.restored.is_err(), "{error}");
     assert!(report.redriven >= 1 && report.failed == 1, "{report:?}");
+    assert_eq!(committed(&broker, GROUP, 0), Some(1));
+    // Again it is the first one, and what is sent is not yet finished.
+    assert!(kafka.redrive(DLQ).run().await.is_err());
     assert_eq!(committed(&broker, GROUP, 0), Some(1));
     // A record that only goes back is not lost either.
     let error = kafka.redrive(DLQ).group("other").urn("urn:none").run().await.unwrap_err();
