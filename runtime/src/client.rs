@@ -6,6 +6,8 @@ use std::{
     time::Duration,
 };
 
+#[cfg(feature = "validate")]
+use crate::validate::Schemas;
 use crate::{
     config::{Config, ConfigError, Scope},
     kafka::{self, Sink},
@@ -35,6 +37,8 @@ const BROKERS: &str = "BABELQUEUE_BROKERS";
 #[derive(Clone)]
 pub struct Kafka {
     shared: Arc<Shared>,
+    #[cfg(feature = "validate")]
+    schemas: Option<Arc<Schemas>>,
 }
 
 struct Shared {
@@ -83,6 +87,35 @@ impl Kafka {
     /// The sending side, started at the first use.
     pub(crate) fn sink(&self) -> Result<&Sink, ConfigError> {
         self.shared.sink()
+    }
+
+    /// The same connection, with every payload validated by these schemas: before it is published (also by
+    /// [`Delivery::message`](crate::Delivery::message) and by generated publishers), and before it is handed to its
+    /// handler. Clones and what is made from them validate too; the connection itself does not.
+    ///
+    /// An invalid payload is not sent: the error is [`PublishError::Invalid`](crate::PublishError::Invalid). An invalid
+    /// record is treated as one that does not fit its type
+    /// ([`Reason::PayloadMisfit`](crate::Reason::PayloadMisfit)): its error lists the JSON Pointer of each violation, and
+    /// its handler is not called.
+    ///
+    /// ```no_run
+    /// use babelqueue::{Kafka, Schemas};
+    ///
+    /// # fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let schemas = Schemas::from_registry("schemas/registry.json")?;
+    /// let kafka = Kafka::connect("localhost:9092")?.validated_by(schemas);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[cfg(feature = "validate")]
+    #[must_use]
+    pub fn validated_by(&self, schemas: impl Into<Arc<Schemas>>) -> Self {
+        Self { schemas: Some(schemas.into()), ..self.clone() }
+    }
+
+    #[cfg(feature = "validate")]
+    pub(crate) fn schemas(&self) -> Option<&Schemas> {
+        self.schemas.as_deref()
     }
 
     /// Waits until everything published has been acknowledged, at most `timeout`, then closes the sending side.
@@ -185,7 +218,11 @@ impl KafkaBuilder {
     pub fn build(self) -> Result<Kafka, ConfigError> {
         self.config.validate()?;
         kafka::check(&self.config)?;
-        Ok(Kafka { shared: Arc::new(Shared { config: self.config, sink: OnceLock::new() }) })
+        Ok(Kafka {
+            shared: Arc::new(Shared { config: self.config, sink: OnceLock::new() }),
+            #[cfg(feature = "validate")]
+            schemas: None,
+        })
     }
 }
 

@@ -24,6 +24,14 @@ pub(crate) enum Next {
     Instead(OutgoingRecord),
 }
 
+impl Next {
+    pub(crate) fn into_record(self) -> OutgoingRecord {
+        match self {
+            Self::Again(record) | Self::Instead(record) => record,
+        }
+    }
+}
+
 /// Sends a record until it is acknowledged, with pauses that grow. `failed` is told of each failure and of the pause, and
 /// says what to send next.
 pub(crate) async fn deliver(

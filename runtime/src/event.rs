@@ -61,6 +61,16 @@ pub enum Event {
     },
 }
 
+impl Event {
+    /// Tells it as a `tracing` event.
+    pub(crate) fn trace(&self) {
+        match self {
+            Self::Assigned { .. } | Self::Revoked { .. } => tracing::info!("{self}"),
+            _ => tracing::warn!("{self}"),
+        }
+    }
+}
+
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let list = |f: &mut fmt::Formatter<'_>, what: &str, partitions: &[TopicPartition]| {

@@ -281,6 +281,11 @@ impl Delivery {
         self.body_message_id = missing(headers.message_id, envelope.message_id());
     }
 
+    #[cfg(feature = "validate")]
+    pub(crate) fn kafka(&self) -> &Kafka {
+        &self.kafka
+    }
+
     pub(crate) fn record(&self) -> Option<Record<'_>> {
         self.batch.get(self.index)
     }
@@ -340,7 +345,46 @@ impl Delivery {
         u32::try_from(self.attempts.max(0)).unwrap_or(u32::MAX)
     }
 
+    /// Whether this is a deliberate replay: a dead letter that was redriven with
+    /// [`Redrive::replay_bypass`](crate::Redrive::replay_bypass), or its retries. What it caused outside at its first
+    /// delivery may have happened already; see [`Delivery::unless_replay`].
+    #[must_use]
+    pub fn is_replay(&self) -> bool {
+        self.headers().get(headers::REPLAY_BYPASS) == Some(b"1")
+    }
+
+    /// Does something that must not happen again when a message is replayed, such as sending a mail or charging a card;
+    /// `None` when this delivery is a replay. A retry is no replay, and neither is a delivery that is repeated after a
+    /// crash: this guards against redriving alone.
+    ///
+    /// ```
+    /// # use babelqueue::{Delivery, HandlerError, babel_job};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[babel_job("urn:babel:orders:created")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct OrderCreated { order_id: u64 }
+    /// # async fn store(order_id: u64) -> Result<(), std::io::Error> { Ok(()) }
+    /// # async fn send_mail(order_id: u64) -> Result<(), std::io::Error> { Ok(()) }
+    /// async fn on_created(job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+    ///     store(job.order_id).await?;
+    ///     cx.unless_replay(async || send_mail(job.order_id).await).await.transpose()?;
+    ///     Ok(())
+    /// }
+    /// # let _ = babelqueue::routes![OrderCreated => on_created];
+    /// ```
+    pub async fn unless_replay<T, F>(&self, effect: impl FnOnce() -> F) -> Option<T>
+    where
+        F: Future<Output = T>,
+    {
+        if self.is_replay() { None } else { Some(effect().await) }
+    }
+
     /// A message that continues the trace of this delivery; send it by awaiting it.
+    ///
+    /// With the feature `otel` handlers run in a span whose parent is the delivered `traceparent` (a malformed one is
+    /// ignored), and every message is sent with the `traceparent` of the span that sends it. Without one, `trace_id`
+    /// names the trace when it is a UUID; such a trace counts as sampled. A message of a delivery that is sent outside of
+    /// any span keeps the delivered `traceparent`. Spans reach OpenTelemetry by the layer of `tracing-opentelemetry`.
     ///
     /// ```
     /// # use babelqueue::{Delivery, HandlerError, babel_job};
@@ -358,7 +402,10 @@ impl Delivery {
     /// ```
     pub fn message<'a, J: Job>(&'a self, job: &'a J) -> Message<'a, J> {
         let retry_topics = self.retry_topics.iter().find(|topics| topics.work_topic() == J::TOPIC);
-        Message::new(&self.kafka, J::TOPIC, retry_topics, job).trace_id(self.trace_id())
+        let message = Message::new(&self.kafka, J::TOPIC, retry_topics, job).trace_id(self.trace_id());
+        #[cfg(feature = "otel")]
+        let message = message.follows(self.headers());
+        message
     }
 }
 

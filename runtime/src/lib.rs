@@ -31,11 +31,14 @@
 //!   an offset is committed only when its record and all before it are finished. A record that no later delivery could be
 //!   handled either is reported and committed; a failed handler ends the consumer with an error that names the record.
 //! - [`Kafka::reinjector`] moves records from retry topics back to their work topics when their delays are over.
+//! - [`idempotency`] skips messages that were handled before.
 //! - [`envelope`] is the contract's envelope by itself.
 //!
 //! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
-//! `schemars` (JSON Schema of payloads), `tls`, `gssapi`, `zstd`.
+//! `schemars` (JSON Schema of payloads), `validate` (payloads checked by JSON Schema), `redis` and `postgres` (stores of
+//! the idempotency guard), `otel` (OpenTelemetry traces that go on from publisher to handler, see
+//! [`Delivery::message`]), `tls`, `gssapi`, `zstd`.
 
 mod backoff;
 mod client;
@@ -47,12 +50,15 @@ mod error;
 mod event;
 mod handler;
 mod headers;
+pub mod idempotency;
 mod job;
 mod kafka;
+mod member;
 #[doc(hidden)]
 pub mod private;
 mod publisher;
 mod record;
+mod redrive;
 mod reinjector;
 mod retry_topics;
 mod router;
@@ -64,18 +70,24 @@ mod shutdown;
 pub mod testing;
 mod time;
 mod topics;
+#[cfg(feature = "otel")]
+mod trace;
 mod traceparent;
+#[cfg(feature = "validate")]
+mod validate;
 
 pub use babelqueue_macros::{babel_job, routes};
 pub use uuid::Uuid;
 
 #[cfg(feature = "schemars")]
 pub use crate::schema::json_schema;
+#[cfg(feature = "validate")]
+pub use crate::validate::{SchemaError, Schemas, Violation, Violations};
 pub use crate::{
     backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
-    consumer::{Consumer, ConsumerBuilder, ConsumerError, ConsumerHandle, Reason, RecordError, Settled, Summary},
+    consumer::{Consumer, ConsumerBuilder, ConsumerError, Reason, RecordError, Settled, Summary},
     envelope::EncodeError,
     error::KafkaError,
     event::Event,
@@ -84,11 +96,13 @@ pub use crate::{
     kafka::OutgoingRecord,
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},
+    redrive::{DeadLettered, Redrive, RedriveError, RedriveReport, Skipped, WriteFailure},
     reinjector::{ReinjectSummary, Reinjector, ReinjectorError},
     retry_topics::{DelayError, RECOMMENDED_TIERS, RetryTopics},
     router::{DuplicateUrn, Routes},
     settle::{Exhausted, UnknownUrn},
     shutdown::{ShutdownHandle, shutdown_signal},
+    topics::{EnsureTopics, EnsureTopicsError, TopicFinding, TopicFindings, TopicReport},
 };
 
 /// Compiles the examples of the README.

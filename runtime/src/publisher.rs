@@ -12,6 +12,8 @@ use std::{
 use serde::Serialize;
 use uuid::Uuid;
 
+#[cfg(feature = "validate")]
+use crate::envelope::Verdict;
 use crate::{
     client::Kafka,
     config::ConfigError,
@@ -23,6 +25,8 @@ use crate::{
     retry_topics::{DelayError, RetryTopics, Tier},
     time::whole_ms,
 };
+#[cfg(feature = "otel")]
+use crate::{record::Headers, trace};
 
 /// Publishes jobs of one type to their topic.
 ///
@@ -80,7 +84,7 @@ impl<J: Job> Publisher<J> {
     ///
     /// # Errors
     ///
-    /// The payload does not serialize, or the record was not acknowledged within the delivery timeout; the error hands
+    /// The payload does not serialize or is not valid, or the record was not acknowledged within the delivery timeout; the error hands
     /// the record back.
     pub async fn publish(&self, job: &J) -> Result<Uuid, PublishError> {
         self.message(job).send().await
@@ -141,6 +145,9 @@ pub struct Message<'a, J> {
     key: Key<'a>,
     delay: Option<Duration>,
     headers: Vec<(&'a str, &'a [u8])>,
+    /// What the delivery that this message follows from was sent with.
+    #[cfg(feature = "otel")]
+    delivered: Option<&'a str>,
 }
 
 enum Key<'a> {
@@ -151,8 +158,25 @@ enum Key<'a> {
 
 impl<'a, J: Job> Message<'a, J> {
     pub(crate) fn new(kafka: &'a Kafka, topic: &'a str, retry_topics: Option<&'a RetryTopics>, job: &'a J) -> Self {
-        let draft = envelope::make(J::URN, topic);
-        Self { kafka, topic, retry_topics, job, draft, key: Key::OfJob, delay: None, headers: Vec::new() }
+        Self {
+            kafka,
+            topic,
+            retry_topics,
+            job,
+            draft: envelope::make(J::URN, topic),
+            key: Key::OfJob,
+            delay: None,
+            headers: Vec::new(),
+            #[cfg(feature = "otel")]
+            delivered: None,
+        }
+    }
+
+    /// Keeps the `traceparent` of a delivery, for a process that has no tracer of its own.
+    #[cfg(feature = "otel")]
+    pub(crate) fn follows(mut self, headers: Headers<'a>) -> Self {
+        self.delivered = trace::delivered_traceparent(headers);
+        self
     }
 
     /// A record key in place of the job's own. The empty key is a key: it is not the null key.
@@ -215,8 +239,8 @@ impl<'a, J: Job> Message<'a, J> {
     ///
     /// # Errors
     ///
-    /// The payload does not serialize, a header or `meta` entry is not allowed, no tier is as long as the delay, or the
-    /// record was not acknowledged within the delivery timeout; the error hands the record back.
+    /// The payload does not serialize or is not valid, a header or `meta` entry is not allowed, no tier is as long as the
+    /// delay, or the record was not acknowledged within the delivery timeout; the error hands the record back.
     pub async fn send(self) -> Result<Uuid, PublishError> {
         let sink = self.kafka.sink()?;
         let (urn, topic) = (J::URN, self.topic);
@@ -244,6 +268,8 @@ impl<'a, J: Job> Message<'a, J> {
     fn into_record(self) -> Result<(OutgoingRecord, Uuid, String), PublishError> {
         let tier = self.tier()?;
         let encoded = self.draft.encode(self.job)?;
+        #[cfg(feature = "validate")]
+        self.validate(&encoded.body)?;
         let key = match self.key {
             Key::OfJob => self.job.key().map(Cow::into_owned),
             Key::Chosen(key) => key.map(<[u8]>::to_vec),
@@ -265,6 +291,12 @@ impl<'a, J: Job> Message<'a, J> {
             record.push_header(headers::DELAY.as_bytes(), Some(whole_ms(delay).to_string().as_bytes()));
             record.push_header(headers::ORIGINAL_TOPIC.as_bytes(), Some(self.topic.as_bytes()));
         }
+        #[cfg(feature = "otel")]
+        if !self.headers.iter().any(|(name, _)| *name == trace::TRACEPARENT)
+            && let Some(traceparent) = trace::current_traceparent().or_else(|| self.delivered.map(str::to_owned))
+        {
+            record.push_header(trace::TRACEPARENT.as_bytes(), Some(traceparent.as_bytes()));
+        }
         for (name, value) in self.headers {
             if name.starts_with(headers::PREFIX) || name.contains('\0') {
                 return Err(PublishError::Header { name: name.to_owned() });
@@ -272,6 +304,18 @@ impl<'a, J: Job> Message<'a, J> {
             record.push_header(name.as_bytes(), Some(value));
         }
         Ok((record, encoded.id, encoded.trace_id))
+    }
+}
+
+#[cfg(feature = "validate")]
+impl<J: Job> Message<'_, J> {
+    /// Judges the payload as it was written: that is what a consumer will see.
+    fn validate(&self, body: &[u8]) -> Result<(), PublishError> {
+        let Some(schemas) = self.kafka.schemas().filter(|schemas| schemas.covers(J::URN)) else { return Ok(()) };
+        if let Verdict::Ok(envelope) = envelope::decode(body) {
+            schemas.validate(J::URN, envelope.data().unwrap_or("{}"))?;
+        }
+        Ok(())
     }
 }
 
@@ -291,6 +335,10 @@ pub enum PublishError {
     /// The payload or an added member cannot be encoded.
     #[error(transparent)]
     Encode(#[from] EncodeError),
+    /// The payload violates the schema of its URN; nothing was sent.
+    #[cfg(feature = "validate")]
+    #[error("not published: {0}")]
+    Invalid(#[from] crate::validate::Violations),
     /// A header of the name cannot be added.
     #[error(
         "header `{name}` cannot be added: names that begin with `bq-` belong to the contract, and none holds a NUL"

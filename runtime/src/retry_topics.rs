@@ -163,8 +163,8 @@ impl RetryTopics {
     /// A tier is not in whole milliseconds above zero and longer than the one before it, or a name is used twice.
     pub(crate) fn validate(&self) -> Result<(), ConfigError> {
         let refuse = |reason| Err(ConfigError::RetryTopics { topic: self.work.clone(), reason });
-        if self.work.is_empty() {
-            return refuse("the work topic has no name");
+        if !is_topic_name(&self.work) {
+            return refuse("Kafka takes no topic of that name");
         }
         if work_topic_of(&self.work).is_some() {
             return refuse("it is itself a retry topic");
@@ -183,7 +183,9 @@ impl RetryTopics {
             before = *tier;
         }
         match self.dead_letter_topic_name() {
-            Some("") => refuse("the dead-letter topic has no name; use `without_dead_letters` to have none"),
+            Some(dlq) if !is_topic_name(dlq) => {
+                refuse("Kafka takes no topic of the dead-letter topic's name; `without_dead_letters` has none")
+            }
             Some(dlq) if dlq == self.work => refuse("the dead-letter topic is the work topic"),
             Some(dlq) if self.retry_topic_names().iter().any(|name| name == dlq) => {
                 refuse("the dead-letter topic is one of its retry topics")
@@ -201,6 +203,12 @@ const MAX_TIER: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 /// The retry topic of tier `number`, counted from 1.
 fn name(work: &str, number: usize) -> String {
     format!("{work}.retry.{number}")
+}
+
+/// Whether Kafka can have a topic of this name: 1 to 249 of `[a-zA-Z0-9._-]`, not `.` or `..`.
+pub(crate) fn is_topic_name(name: &str) -> bool {
+    let taken = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-');
+    (1..=249).contains(&name.len()) && name.bytes().all(taken) && !matches!(name, "." | "..")
 }
 
 /// The work topic in the name of a retry topic.
@@ -260,6 +268,16 @@ mod tests {
         assert_eq!(work_topic_of("a.retry.1.retry.12"), Some("a.retry.1"));
         for other in ["orders", "orders.retry.", "orders.retry.x", ".retry.1", "orders.retry.+1"] {
             assert_eq!(work_topic_of(other), None, "{other}");
+        }
+    }
+
+    #[test]
+    fn only_names_that_kafka_takes_are_topic_names() {
+        for name in ["orders", "a", "Orders_1.retry.2-x", "...", &"a".repeat(249)] {
+            assert!(is_topic_name(name), "{name}");
+        }
+        for name in ["", ".", "..", "a b", "a\0", "ö", "a/b", &"a".repeat(250)] {
+            assert!(!is_topic_name(name), "{name}");
         }
     }
 }

@@ -93,16 +93,25 @@ impl Route {
         self.urn
     }
 
-    /// Decodes `data` into the payload type and starts the handler.
+    /// Validates `data`, decodes it into the payload type and starts the handler.
     pub(crate) fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
+        #[cfg(feature = "validate")]
+        if let Some(schemas) = cx.kafka().schemas() {
+            schemas.validate(self.urn, data)?;
+        }
         self.call.call(data, cx)
     }
 }
 
-/// A payload that does not fit its type; no later attempt can heal it.
+/// A payload that does not fit its type or its schema; no later attempt can heal it.
 #[derive(Debug, thiserror::Error)]
-#[error("the payload does not fit its type: {0}")]
-pub(crate) struct PayloadError(#[from] serde_json::Error);
+pub(crate) enum PayloadError {
+    #[error("the payload does not fit its type: {0}")]
+    Type(#[from] serde_json::Error),
+    #[cfg(feature = "validate")]
+    #[error(transparent)]
+    Schema(#[from] crate::validate::Violations),
+}
 
 trait Call: Send + Sync {
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError>;

@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use proc_macro2::{TokenStream, TokenTree};
 
-const ORDER: [&str; 26] = [
+const ORDER: &[&str] = &[
     "time",
     "error",
     "job",
@@ -18,15 +18,20 @@ const ORDER: [&str; 26] = [
     "retry_topics",
     "kafka",
     "deliver",
+    "member",
+    "validate",
+    "trace",
     "client",
     "topics",
     "publisher",
     "handler",
     "router",
+    "idempotency",
     "settle",
     "shutdown",
     "consumer",
     "reinjector",
+    "redrive",
     "schema",
     "testing",
     "private",

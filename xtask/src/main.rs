@@ -5,10 +5,12 @@ mod cargo;
 mod ci;
 mod conformance;
 mod kafka;
+mod net;
 mod paths;
 mod process;
 mod python;
 mod readme;
+mod stores;
 mod test;
 mod tools;
 
@@ -19,8 +21,8 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
-  test [step…]   run all tests, or only the named steps: unit, readme, conformance, live,
-                 orders
+  test [step…]   run all tests, or only the named steps: unit, readme, conformance, stores,
+                 live, orders
   conformance    run the conformance suite of the wire contract
   bench [arg…]   run the benchmark on a real broker
   ci             check formatting, lints, documentation and the example
@@ -29,8 +31,8 @@ Usage: cargo xtask <command>
   kafka status   say whether it runs; exit code 1 if it does not
   help           print this text
 
-Java, Maven and Python are installed if they are missing and this is root on Debian; elsewhere a
-message names the command to type. Downloads and data lie in target/.
+Java, Maven, Python, Redis and PostgreSQL are installed if they are missing and this is root on
+Debian; elsewhere a message names the command to type. Downloads and data lie in target/.
 
 Environment:
   BABELQUEUE_BROKERS      host:port of the broker to use instead of starting one

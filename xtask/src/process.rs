@@ -4,14 +4,23 @@
 //! signal to `cargo` alone would leave the test program behind), the waiting command returns an
 //! error, and the guards up the stack, such as a started broker, clean up on the way out.
 
+use std::fs;
 use std::os::unix::process::CommandExt;
+use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
-use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use rustix::process::{Pid, Signal, kill_process, kill_process_group, test_kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
+
+/// An orderly end of a server takes a second or two.
+const STOP_DEADLINE: Duration = Duration::from_secs(20);
+const KILL_DEADLINE: Duration = Duration::from_secs(5);
+const POLL: Duration = Duration::from_millis(50);
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Process group of the running child, 0 when there is none.
@@ -138,9 +147,86 @@ pub(crate) fn signal(pid: i32, signal: Signal) -> bool {
     Pid::from_raw(pid).is_some_and(|pid| kill_process(pid, signal).is_ok())
 }
 
+/// Ends a server: asks with a signal, waits, then kills.
+///
+/// # Errors
+/// If it survives even the kill.
+pub(crate) fn end(name: &str, pid: i32, ask: Signal, mut ended: impl FnMut() -> Result<bool>) -> Result<()> {
+    for (how, patience) in [(ask, STOP_DEADLINE), (Signal::KILL, KILL_DEADLINE)] {
+        let deadline = Instant::now() + patience;
+        signal(pid, how);
+        while Instant::now() < deadline {
+            if ended()? {
+                return Ok(());
+            }
+            thread::sleep(POLL);
+        }
+    }
+    bail!("{name} (process {pid}) does not end")
+}
+
+/// Whether the process has not ended. One that ended but was not collected by its parent has; one
+/// that is still giving back its memory and ports has not.
+pub(crate) fn alive(pid: i32) -> bool {
+    let exists = Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    exists && !is_zombie(&stat)
+}
+
+/// Reads `/proc/PID/stat`: a zombie whose last thread is gone. The fields follow the program's
+/// name, which is in parentheses and may hold some itself.
+fn is_zombie(stat: &str) -> bool {
+    const STATE: usize = 0;
+    const THREADS: usize = 17;
+    let Some((_, fields)) = stat.rsplit_once(") ") else { return false };
+    let fields: Vec<&str> = fields.split(' ').collect();
+    fields.get(STATE) == Some(&"Z") && matches!(fields.get(THREADS), Some(&("0" | "1")))
+}
+
+/// The program and arguments of a process; empty if there is none.
+pub(crate) fn command_line(pid: i32) -> String {
+    let line = if Path::new("/proc/self/cmdline").exists() {
+        fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
+    } else {
+        let listed = Command::new("ps").args(["-o", "command=", "-p", &pid.to_string()]).output();
+        listed.map(|output| output.stdout).unwrap_or_default()
+    };
+    String::from_utf8_lossy(&line).into_owned()
+}
+
 /// The command as one would type it.
 pub(crate) fn line(command: &Command) -> String {
     let mut words = vec![command.get_program().to_string_lossy()];
     words.extend(command.get_args().map(|argument| argument.to_string_lossy()));
     words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_process_that_ended_but_was_not_collected_counts_as_ended() {
+        let mut child = Command::new("true").spawn().unwrap();
+        let pid = i32::try_from(child.id()).unwrap();
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while alive(pid) {
+            assert!(Instant::now() < deadline, "{pid} still counts as alive");
+            thread::yield_now();
+        }
+        child.wait().unwrap();
+        assert!(alive(i32::try_from(std::process::id()).unwrap()));
+    }
+
+    #[test]
+    fn only_a_zombie_without_other_threads_is_gone() {
+        let stat = |name: &str, state: &str, threads: u32| {
+            format!("12 ({name}) {state} 1 12 12 0 -1 4 0 0 0 0 1 1 0 0 20 0 {threads} 0 99 0 0")
+        };
+        assert!(is_zombie(&stat("java", "Z", 1)));
+        assert!(is_zombie(&stat("a) b", "Z", 1)));
+        assert!(!is_zombie(&stat("java", "Z", 2)));
+        assert!(!is_zombie(&stat("Z) Z", "S", 1)));
+        assert!(!is_zombie(""));
+    }
 }

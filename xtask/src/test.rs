@@ -8,6 +8,7 @@ use anyhow::{Result, bail};
 use crate::cargo::cargo;
 use crate::kafka::{self, Running};
 use crate::process::{check_interrupted, run_ok};
+use crate::stores::Stores;
 use crate::{conformance, python, readme};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -16,12 +17,14 @@ enum Step {
     Numbers,
     Readme,
     Conformance,
+    Stores,
     Live,
     Orders,
 }
 
 impl Step {
-    const ALL: [Self; 6] = [Self::Unit, Self::Numbers, Self::Readme, Self::Conformance, Self::Live, Self::Orders];
+    const ALL: [Self; 7] =
+        [Self::Unit, Self::Numbers, Self::Readme, Self::Conformance, Self::Stores, Self::Live, Self::Orders];
 
     fn name(self) -> &'static str {
         match self {
@@ -29,6 +32,7 @@ impl Step {
             Self::Numbers => "numbers",
             Self::Readme => "readme",
             Self::Conformance => "conformance",
+            Self::Stores => "stores",
             Self::Live => "live",
             Self::Orders => "orders",
         }
@@ -40,6 +44,7 @@ impl Step {
             Self::Numbers => "the same with serde_json's arbitrary precision, which any other dependency may turn on",
             Self::Readme => "the packages in the README, as a newcomer runs them",
             Self::Conformance => "the contract's conformance suite",
+            Self::Stores => "the idempotency guard's stores on real servers",
             Self::Live => "a real broker, and the SDK for Python",
             Self::Orders => "the example on a real broker",
         }
@@ -55,6 +60,7 @@ impl Step {
 const UNIT: &str = "test --workspace";
 const NUMBERS: &str = "test --quiet -p babelqueue --features serde_json/arbitrary_precision --lib --test embedded \
                        --test properties";
+const STORES: &str = "test --workspace --test stores";
 /// What the tests measured is shown too.
 const LIVE: &str = "test --workspace --test live -- --show-output";
 
@@ -117,9 +123,18 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
         Step::Numbers => run_ok(&mut cargo(NUMBERS)),
         Step::Readme => readme::run(),
         Step::Conformance => conformance::run(),
+        Step::Stores => {
+            let stores = Stores::start()?;
+            let mut command = cargo(STORES);
+            stores.tell(&mut command);
+            run_ok(&mut command)
+        }
         Step::Live => {
             let python = python::environment()?;
-            run_ok(on_broker(cargo(LIVE)).env(python::PYTHON, python))
+            let spare = kafka::start_spare()?;
+            let mut command = on_broker(cargo(LIVE));
+            spare.tell(&mut command);
+            run_ok(command.env(python::PYTHON, python))
         }
         Step::Orders => run_ok(&mut on_broker(cargo("run -p orders -- 100"))),
     }
@@ -157,7 +172,10 @@ mod tests {
     #[test]
     fn an_unknown_word_is_refused_with_the_known_ones() {
         let error = choose(&["unit", "life"]).unwrap_err().to_string();
-        assert_eq!(error, "no test step is called `life`; there are unit, numbers, readme, conformance, live, orders");
+        assert_eq!(
+            error,
+            "no test step is called `life`; there are unit, numbers, readme, conformance, stores, live, orders"
+        );
     }
 
     #[test]

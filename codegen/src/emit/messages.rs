@@ -26,6 +26,9 @@ fn publisher(topic: &Topic, style: &Style) -> TokenStream {
     let new_docs = docs::lines(&format!("A publisher of the topic `{}`.", topic.name));
     let fields = names(topic).map(|(_, method, ty)| quote!(#method: #path::Publisher<#ty>));
     let values = names(topic).map(|(_, method, _)| quote!(#method: #path::Publisher::new(kafka)));
+    let retry_docs = docs::lines("The retry topics of the topic, on which delayed messages wait.");
+    let with_retry_topics =
+        names(topic).map(|(_, method, _)| quote!(#method: self.#method.retry_topics(topics.clone())));
     let methods = names(topic).map(|(message, method, ty)| {
         let docs = docs::lines(&format!(
             "Publishes {}.\n\n`.await` sends it and gives its `meta.id` once the broker has acknowledged it; options, such as record\n\
@@ -49,6 +52,11 @@ fn publisher(topic: &Topic, style: &Style) -> TokenStream {
             #[must_use]
             pub fn new(kafka: &#path::Kafka) -> Self {
                 Self { #(#values),* }
+            }
+            #(#retry_docs)*
+            #[must_use]
+            pub fn retry_topics(self, topics: &#path::RetryTopics) -> Self {
+                Self { #(#with_retry_topics),* }
             }
             #(#methods)*
         }

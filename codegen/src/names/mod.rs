@@ -15,7 +15,7 @@ pub(crate) use types::Clash;
 const RESERVED_TYPES: [&str; 3] = ["Publisher", "Handlers", "H"];
 
 /// Names that no method of a publisher may take.
-const RESERVED_METHODS: [&str; 2] = ["new", "clone"];
+const RESERVED_METHODS: [&str; 3] = ["new", "clone", "retry_topics"];
 
 /// Names everything in `topic`; types whose names cannot be told apart are given back.
 pub(crate) fn assign(topic: &mut Topic) -> Vec<Clash> {

@@ -115,6 +115,14 @@ pub mod docs {
             }
         }
 
+        /// The retry topics of the topic, on which delayed messages wait.
+        #[must_use]
+        pub fn retry_topics(self, topics: &::babelqueue::RetryTopics) -> Self {
+            Self {
+                hostile: self.hostile.retry_topics(topics.clone()),
+            }
+        }
+
         /// Publishes `urn:babel:docs:code\\`.
         ///
         /// `.await` sends it and gives its `meta.id` once the broker has acknowledged it; options, such as record

@@ -66,6 +66,14 @@ pub mod n0_names_of_topics {
             }
         }
 
+        /// The retry topics of the topic, on which delayed messages wait.
+        #[must_use]
+        pub fn retry_topics(self, topics: &::babelqueue::RetryTopics) -> Self {
+            Self {
+                zhu_wen: self.zhu_wen.retry_topics(topics.clone()),
+            }
+        }
+
         /// Publishes `anything at all`.
         ///
         /// `.await` sends it and gives its `meta.id` once the broker has acknowledged it; options, such as record
@@ -719,6 +727,18 @@ pub mod r#type {
                 keywords: ::babelqueue::Publisher::new(kafka),
                 publisher_type: ::babelqueue::Publisher::new(kafka),
                 test: ::babelqueue::Publisher::new(kafka),
+            }
+        }
+
+        /// The retry topics of the topic, on which delayed messages wait.
+        #[must_use]
+        pub fn retry_topics(self, topics: &::babelqueue::RetryTopics) -> Self {
+            Self {
+                h_type: self.h_type.retry_topics(topics.clone()),
+                new_: self.new_.retry_topics(topics.clone()),
+                keywords: self.keywords.retry_topics(topics.clone()),
+                publisher_type: self.publisher_type.retry_topics(topics.clone()),
+                test: self.test.retry_topics(topics.clone()),
             }
         }
 

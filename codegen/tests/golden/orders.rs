@@ -184,6 +184,15 @@ pub mod orders {
             }
         }
 
+        /// The retry topics of the topic, on which delayed messages wait.
+        #[must_use]
+        pub fn retry_topics(self, topics: &::babelqueue::RetryTopics) -> Self {
+            Self {
+                order_cancelled: self.order_cancelled.retry_topics(topics.clone()),
+                order_created: self.order_created.retry_topics(topics.clone()),
+            }
+        }
+
         /// Publishes `urn:babel:orders:cancelled`.
         ///
         /// `.await` sends it and gives its `meta.id` once the broker has acknowledged it; options, such as record

@@ -357,6 +357,15 @@ pub mod shop {
             }
         }
 
+        /// The retry topics of the topic, on which delayed messages wait.
+        #[must_use]
+        pub fn retry_topics(self, topics: &::babelqueue::RetryTopics) -> Self {
+            Self {
+                basket: self.basket.retry_topics(topics.clone()),
+                ping: self.ping.retry_topics(topics.clone()),
+            }
+        }
+
         /// Publishes `urn:babel:shop:basket`.
         ///
         /// `.await` sends it and gives its `meta.id` once the broker has acknowledged it; options, such as record

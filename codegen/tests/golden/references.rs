@@ -294,6 +294,15 @@ pub mod alpha {
             }
         }
 
+        /// The retry topics of the topic, on which delayed messages wait.
+        #[must_use]
+        pub fn retry_topics(self, topics: &::babelqueue::RetryTopics) -> Self {
+            Self {
+                made: self.made.retry_topics(topics.clone()),
+                remade: self.remade.retry_topics(topics.clone()),
+            }
+        }
+
         /// Publishes `urn:babel:alpha:made`.
         ///
         /// `.await` sends it and gives its `meta.id` once the broker has acknowledged it; options, such as record
@@ -588,6 +597,14 @@ pub mod beta_2 {
         pub fn new(kafka: &::babelqueue::Kafka) -> Self {
             Self {
                 made: ::babelqueue::Publisher::new(kafka),
+            }
+        }
+
+        /// The retry topics of the topic, on which delayed messages wait.
+        #[must_use]
+        pub fn retry_topics(self, topics: &::babelqueue::RetryTopics) -> Self {
+            Self {
+                made: self.made.retry_topics(topics.clone()),
             }
         }
 

@@ -7,6 +7,7 @@ use crate::{
     client::Kafka,
     config::ConfigError,
     event::Event,
+    idempotency::Idempotency,
     retry_topics::RetryTopics,
     router::Routes,
     settle::{Exhausted, Rules, UnknownUrn},
@@ -21,6 +22,7 @@ pub struct ConsumerBuilder {
     pub(super) topics: Option<Vec<String>>,
     pub(super) retry_topics: Vec<RetryTopics>,
     pub(super) rules: Rules,
+    pub(super) idempotency: Option<Idempotency>,
     pub(super) commit_interval: Duration,
     pub(super) shutdown_timeout: Duration,
     pub(super) hooks: Hooks,
@@ -43,6 +45,7 @@ impl Hooks {
     }
 
     pub(super) fn event(&self, event: &Event) {
+        event.trace();
         if let Some(hook) = &self.event {
             hook(event);
         }
@@ -63,6 +66,7 @@ impl Kafka {
             topics: None,
             retry_topics: Vec::new(),
             rules: Rules { max_tries: 3, unknown_urn: UnknownUrn::default(), exhausted: Exhausted::default() },
+            idempotency: None,
             commit_interval: Duration::from_secs(1),
             shutdown_timeout: Duration::from_secs(30),
             hooks: Hooks::default(),
@@ -102,6 +106,13 @@ impl ConsumerBuilder {
     /// What to do with a record whose URN has no handler; by default the consumer stops.
     pub fn unknown_urn(mut self, strategy: UnknownUrn) -> Self {
         self.rules.unknown_urn = strategy;
+        self
+    }
+
+    /// Skips messages that were handled before; none by default. [`Summary::duplicates`](crate::Summary::duplicates)
+    /// counts them. The guard's store remembers for this consumer group alone: do not share it with another one.
+    pub fn idempotency(mut self, guard: Idempotency) -> Self {
+        self.idempotency = Some(guard);
         self
     }
 
@@ -191,6 +202,7 @@ impl fmt::Debug for ConsumerBuilder {
             .field("topics", &self.topics)
             .field("retry_topics", &self.retry_topics)
             .field("rules", &self.rules)
+            .field("idempotency", &self.idempotency)
             .field("commit_interval", &self.commit_interval)
             .field("shutdown_timeout", &self.shutdown_timeout)
             .finish_non_exhaustive()

@@ -17,7 +17,8 @@ use crate::{
 
 /// The headers that a hop owns: replaced and never added a second time, so that no hop makes the record grow.
 const OWNED: [&str; 3] = [ATTEMPTS, DELAY, ORIGINAL_TOPIC];
-/// The longest key, and the longest value of a header, of a dead letter that had to be cut.
+/// The longest key, the longest value of a header and the longest text of an error, in bytes, of a dead letter that had to
+/// be cut.
 const SMALL: usize = 1024;
 
 /// A record that goes to another topic, and all that is needed to write it there in one form or another.
@@ -151,8 +152,9 @@ impl Hop {
         let Explained { error, exception, .. } = &self.explained;
         let bytes = value.map_or(0, <[u8]>::len);
         let error = format!(
-            "the record is too large for this topic: its value of {bytes} bytes lies at {} offset {offset}; {error}",
-            self.at
+            "the record is too large for this topic: its value of {bytes} bytes lies at {} offset {offset}; {}",
+            self.at,
+            cut(error)
         );
         let body = poison_dead_letter(b"{}", &self.block(Some(&error), *exception));
         let key = key.filter(|key| key.len() <= SMALL).map(<[u8]>::to_vec);
@@ -182,6 +184,12 @@ impl Hop {
         push(next, ATTEMPTS, &self.attempts.to_string());
         push(next, ORIGINAL_TOPIC, &self.at.topic);
     }
+}
+
+/// The beginning of a text, when it is too long.
+fn cut(text: &str) -> &str {
+    let end = (0..=SMALL.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
+    end.and_then(|end| text.get(..end)).unwrap_or_default()
 }
 
 fn push(record: &mut OutgoingRecord, name: &str, value: &str) {
@@ -283,6 +291,16 @@ mod tests {
         let own: [Header<'_>; 3] =
             [(b"bq-job", Some(b"urn:x")), (b"bq-attempts", Some(b"3")), (b"bq-original-topic", Some(b"orders"))];
         assert_eq!(pointer.headers(), own);
+    }
+
+    #[test]
+    fn a_long_error_does_not_make_the_pointer_too_large_as_well() {
+        let mut hop = hop(batch(None, Some(BODY)), DeadLetterReason::Failed);
+        hop.explained.error = "ü".repeat(100_000);
+        let pointer = hop.record(Form::Pointer).unwrap();
+        assert!(text(&pointer).contains("offset 7; üü") && pointer.value().unwrap().len() < 2000);
+        assert_eq!(cut("aüü"), "aüü");
+        assert_eq!(cut(&format!("a{}", "ü".repeat(SMALL))).len(), SMALL - 1);
     }
 
     #[test]

@@ -11,15 +11,11 @@ mod settlement;
 mod worker;
 
 use std::{
-    collections::HashMap,
     fmt,
     future::{Future, pending},
-    panic::resume_unwind,
+    pin::pin,
     sync::Arc,
-    time::Duration,
 };
-
-use tokio::{sync::Notify, task::JoinSet};
 
 pub use self::{
     builder::ConsumerBuilder,
@@ -27,16 +23,15 @@ pub use self::{
 };
 use self::{
     settlement::{Counts, Settlement},
-    worker::{Turn, Worker},
+    worker::Worker,
 };
 use crate::{
-    error::{Class, KafkaError},
-    event::Event,
-    kafka::{Assigned, Progress, Read, Source, SourceEvent, SourceSettings},
-    record::TopicPartition,
+    error::KafkaError,
+    kafka::{Assigned, Read, SourceSettings},
+    member::{Happened, Member},
     retry_topics::RetryTopics,
     router::Routes,
-    time::deadline,
+    shutdown::ShutdownHandle,
 };
 
 /// A consumer that is ready to run; made by [`ConsumerBuilder::serve`].
@@ -44,20 +39,7 @@ use crate::{
 pub struct Consumer {
     settings: ConsumerBuilder,
     routes: Arc<Routes>,
-    shutdown: Arc<Notify>,
-}
-
-/// Asks a running consumer to shut down. Cheap to clone; asking twice is asking once.
-#[derive(Clone, Debug)]
-pub struct ConsumerHandle {
-    shutdown: Arc<Notify>,
-}
-
-impl ConsumerHandle {
-    /// Starts the shutdown; the consumer's `run` then returns within its shutdown timeout.
-    pub fn shutdown(&self) {
-        self.shutdown.notify_one();
-    }
+    shutdown: ShutdownHandle,
 }
 
 /// Why the consumer ends.
@@ -69,16 +51,16 @@ enum Cause {
 
 impl Consumer {
     fn new(settings: ConsumerBuilder, routes: Routes) -> Self {
-        Self { settings, routes: Arc::new(routes), shutdown: Arc::new(Notify::new()) }
+        Self { settings, routes: Arc::new(routes), shutdown: ShutdownHandle::new() }
     }
 
     /// A handle that shuts this consumer down from elsewhere.
     #[must_use]
-    pub fn handle(&self) -> ConsumerHandle {
-        ConsumerHandle { shutdown: Arc::clone(&self.shutdown) }
+    pub fn handle(&self) -> ShutdownHandle {
+        self.shutdown.clone()
     }
 
-    /// Runs until a [`ConsumerHandle`] asks it to shut down.
+    /// Runs until a [`ShutdownHandle`] asks it to shut down.
     ///
     /// # Errors
     ///
@@ -87,22 +69,29 @@ impl Consumer {
         self.run_until(pending()).await
     }
 
-    /// Runs until `signal` is ready (or a [`ConsumerHandle`] asks), then shuts down: running handlers finish, what is
+    /// Runs until `signal` is ready (or a [`ShutdownHandle`] asks), then shuts down: running handlers finish, what is
     /// finished is committed, the group is left. All of it within the shutdown timeout; the summary says what was left.
     ///
     /// Dropping the future shuts down at once: what is finished is committed by the member's own thread.
     ///
     /// # Errors
     ///
-    /// The settings are not usable, a record was not handled and may not be passed over, or the broker refused the
-    /// account. What was finished until then is committed.
+    /// The settings are not usable, the retry topics or the dead-letter topic would lose records
+    /// ([`Kafka::check_topics`](crate::Kafka::check_topics)), a record was not handled and may not be passed over, or the
+    /// broker refused the account. What was finished until then is committed.
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<Summary, ConsumerError> {
         let topics = self.settings.check(&self.routes)?;
+        let mut signal = pin!(signal);
         if !self.settings.retry_topics.is_empty() {
+            tokio::select! {
+                checked = self.settings.kafka.check_topics(&self.settings.retry_topics) => drop(checked?),
+                () = &mut signal => return Ok(Summary::default()),
+                () = self.shutdown.asked() => return Ok(Summary::default()),
+            }
             // Starts the sending client, so that no record has to find out that it does not.
             self.settings.kafka.sink()?;
         }
-        let source = Source::start(
+        let member = Member::start(
             self.settings.kafka.config(),
             &SourceSettings {
                 group: self.settings.group.clone(),
@@ -111,10 +100,7 @@ impl Consumer {
             },
         )?;
         let mut running = Running {
-            source,
-            workers: JoinSet::new(),
-            progress: HashMap::new(),
-            turns: HashMap::new(),
+            member,
             counts: Arc::default(),
             settings: &self.settings,
             retry_topics: self.settings.retry_topics.clone().into(),
@@ -130,15 +116,10 @@ impl Consumer {
     }
 }
 
-/// A member of the group with its workers. Dropping it stops the workers and closes the member.
+/// A consumer at work.
 struct Running<'a> {
-    source: Source,
-    /// A worker ends with the record that it had to stop at.
-    workers: JoinSet<Option<RecordError>>,
-    /// The present assignments.
-    progress: HashMap<TopicPartition, Arc<Progress>>,
-    /// Held by a worker while it works, so that one partition never has two.
-    turns: HashMap<TopicPartition, Turn>,
+    /// A worker ends with the record that it had to stop at, if any.
+    member: Member<Option<RecordError>>,
     counts: Arc<Counts>,
     settings: &'a ConsumerBuilder,
     retry_topics: Arc<[RetryTopics]>,
@@ -146,86 +127,46 @@ struct Running<'a> {
 }
 
 impl Running<'_> {
-    async fn until(&mut self, signal: impl Future<Output = ()>, shutdown: &Notify) -> Cause {
-        let mut signal = std::pin::pin!(signal);
+    async fn until(&mut self, mut signal: impl Future<Output = ()> + Unpin, shutdown: &ShutdownHandle) -> Cause {
         loop {
-            tokio::select! {
+            let happened = tokio::select! {
                 () = &mut signal => return Cause::Asked,
-                () = shutdown.notified() => return Cause::Asked,
-                event = self.source.next() => match event {
-                    Some(SourceEvent::Assigned(assigned)) => assigned.into_iter().for_each(|each| self.start(each)),
-                    Some(SourceEvent::Report(event)) => self.report(&event),
-                    Some(SourceEvent::Ended(error)) => return Cause::Kafka(error),
-                    None => return Cause::Kafka(KafkaError::new("PollThreadEnded", "polling ended", Class::Fatal)),
-                },
-                Some(ended) = self.workers.join_next() => match ended {
-                    Ok(Some(record)) => return Cause::Record(record),
-                    // Its assignment has ended.
-                    Ok(None) => {}
-                    // A worker catches the panics of handlers, so this one is of a hook.
-                    Err(error) => if let Ok(panic) = error.try_into_panic() { resume_unwind(panic) },
-                },
+                () = shutdown.asked() => return Cause::Asked,
+                happened = self.member.next() => happened,
+            };
+            match happened {
+                Happened::Assigned(assigned) => assigned.into_iter().for_each(|each| self.start(each)),
+                Happened::Event(event) => self.settings.hooks.event(&event),
+                Happened::WorkerEnded(Some(record)) => return Cause::Record(record),
+                // Its assignment has ended.
+                Happened::WorkerEnded(None) => {}
+                Happened::Failed(error) => return Cause::Kafka(error),
             }
         }
     }
 
     fn start(&mut self, assigned: Assigned) {
         let Assigned { partition, batches, progress } = assigned;
-        self.progress.insert(partition.clone(), Arc::clone(&progress));
-        let turn = Arc::clone(self.turns.entry(partition.clone()).or_default());
-        self.workers.spawn(
-            Worker {
-                routes: Arc::clone(self.routes),
-                retry_topics: Arc::clone(&self.retry_topics),
-                batches,
-                settlement: Settlement::new(self.settings, partition, progress, Arc::clone(&self.counts)),
-            }
-            .run(turn),
-        );
+        let worker = Worker {
+            routes: Arc::clone(self.routes),
+            retry_topics: Arc::clone(&self.retry_topics),
+            batches,
+            idempotency: self.settings.idempotency.clone(),
+            settlement: Settlement::new(
+                self.settings,
+                partition.clone(),
+                Arc::clone(&progress),
+                Arc::clone(&self.counts),
+            ),
+        };
+        self.member.work(&partition, &progress, worker.run());
     }
 
-    fn report(&mut self, event: &Event) {
-        match event {
-            Event::Assigned { .. } | Event::Revoked { .. } => tracing::info!("{event}"),
-            _ => tracing::warn!("{event}"),
-        }
-        self.settings.hooks.event(event);
-    }
-
-    /// Finish, commit, leave. A quarter of the time, 5 s at most, is kept for committing and leaving.
-    async fn shut_down(mut self) -> Summary {
-        let timeout = self.settings.shutdown_timeout;
-        let deadline = deadline(timeout);
-        let handlers = deadline - (timeout / 4).min(Duration::from_secs(5));
-        self.source.drain();
-        let all = async { while self.workers.join_next().await.is_some() {} };
-        let finished = tokio::time::timeout_at(handlers.into(), all).await.is_ok();
-        let unfinished = if finished { Vec::new() } else { self.unfinished() };
-        self.workers.abort_all();
-        let closed = self.source.close(deadline).await;
-        while let Some(event) = self.source.try_next() {
-            if let SourceEvent::Report(event) = event {
-                self.report(&event);
-            }
-        }
-        let left_group = closed.is_some();
-        let uncommitted = closed.and_then(|closed| closed.commit.err());
-        let summary = self.counts.summary(unfinished, uncommitted, left_group);
+    async fn shut_down(self) -> Summary {
+        let left = self.member.leave(self.settings.shutdown_timeout, |event| self.settings.hooks.event(event)).await;
+        let summary = self.counts.summary(left);
         tracing::info!(?summary, "consumer ended");
         summary
-    }
-
-    /// The records that are being handled or settled, sorted.
-    fn unfinished(&self) -> Vec<(TopicPartition, i64)> {
-        let mut unfinished: Vec<_> = self
-            .progress
-            .iter()
-            .flat_map(|(partition, progress)| {
-                progress.unfinished().into_iter().map(|offset| (partition.clone(), offset))
-            })
-            .collect();
-        unfinished.sort();
-        unfinished
     }
 }
 

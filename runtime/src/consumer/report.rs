@@ -2,7 +2,10 @@
 
 use std::{fmt, time::Duration};
 
-use crate::{config::ConfigError, error::KafkaError, handler::HandlerError, record::TopicPartition, settle::Outcome};
+use crate::{
+    config::ConfigError, error::KafkaError, handler::HandlerError, record::TopicPartition, settle::Outcome,
+    topics::TopicFindings,
+};
 
 /// Why a record was not handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -10,7 +13,7 @@ use crate::{config::ConfigError, error::KafkaError, handler::HandlerError, recor
 pub enum Reason {
     /// The handler returned an error or panicked.
     Failed,
-    /// The payload does not fit its type.
+    /// The payload does not fit its type, or violates its schema (feature `validate`).
     PayloadMisfit,
     /// The value is no envelope, or names no URN.
     Poison,
@@ -24,7 +27,7 @@ impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Failed => "the handler failed",
-            Self::PayloadMisfit => "the payload does not fit its type",
+            Self::PayloadMisfit => "the payload does not fit",
             Self::Poison => "the value is not an envelope",
             Self::WrongVersion => "the schema version is not supported",
             Self::UnknownUrn => "no handler for the URN",
@@ -149,6 +152,8 @@ fn chain(error: &HandlerError) -> String {
 pub struct Summary {
     /// Records that were handled.
     pub handled: u64,
+    /// Records among them that the idempotency guard skipped, as their message was handled before.
+    pub duplicates: u64,
     /// Records that were written to a retry topic.
     pub retried: u64,
     /// Records that were written to the dead-letter topic.
@@ -158,7 +163,8 @@ pub struct Summary {
     /// Records of an unknown URN that were committed, as the strategy asks.
     pub deleted: u64,
     /// Records whose handler did not end before the deadline of the shutdown, or that were not written to their retry or
-    /// dead-letter topic by then. They are not committed, and will be delivered again.
+    /// dead-letter topic by then, and the one that stopped the consumer. They are not committed, and will be delivered
+    /// again.
     pub unfinished: Vec<(TopicPartition, i64)>,
     /// Why finished records could not be committed at the end, if so. They will be delivered again.
     pub uncommitted: Option<KafkaError>,
@@ -173,6 +179,9 @@ pub enum ConsumerError {
     /// The settings, or there is nothing to handle.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The retry topics or the dead-letter topic are not as they have to be; nothing was read.
+    #[error(transparent)]
+    Topics(#[from] TopicFindings),
     /// A record was not handled, and nothing behind it may be committed.
     #[error("stopped at {record}; neither it nor anything behind it on that partition is committed")]
     Record {

@@ -4,7 +4,6 @@
 //! finished once the broker has acknowledged the write.
 
 use std::{
-    panic::resume_unwind,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -29,6 +28,7 @@ use crate::{
     handler::Delivery,
     headers,
     kafka::{OutgoingRecord, Progress, SendError},
+    member::{Left, ended_or_panicked},
     record::TopicPartition,
     retry_topics::RetryTopics,
     settle::{Decision, Outcome, Rules, decide},
@@ -41,6 +41,7 @@ const UNSETTLED: usize = 256;
 #[derive(Default)]
 pub(super) struct Counts {
     handled: AtomicU64,
+    duplicates: AtomicU64,
     retried: AtomicU64,
     dead_lettered: AtomicU64,
     dropped: AtomicU64,
@@ -48,15 +49,12 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn summary(
-        &self,
-        unfinished: Vec<(TopicPartition, i64)>,
-        uncommitted: Option<KafkaError>,
-        left_group: bool,
-    ) -> Summary {
+    pub(super) fn summary(&self, left: Left) -> Summary {
+        let Left { unfinished, uncommitted, left_group } = left;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Summary {
             handled: count(&self.handled),
+            duplicates: count(&self.duplicates),
             retried: count(&self.retried),
             dead_lettered: count(&self.dead_lettered),
             dropped: count(&self.dropped),
@@ -137,6 +135,11 @@ impl Settlement {
         }
     }
 
+    /// One more record that the idempotency guard has skipped.
+    pub(super) fn count_duplicate(&self) {
+        self.counts.duplicates.fetch_add(1, Ordering::Relaxed);
+    }
+
     fn finish(&self, offset: i64, counter: &AtomicU64) {
         counter.fetch_add(1, Ordering::Relaxed);
         self.progress.finish(offset);
@@ -145,7 +148,7 @@ impl Settlement {
     /// Writes a record to another topic, in turn, and leaves the wait for its acknowledgement to a task.
     async fn write(&mut self, record: OutgoingRecord, hop: Hop, form: Form, error: RecordError) {
         while let Some(written) = self.writing.try_join_next() {
-            pass_on_panic(written);
+            ended_or_panicked(written);
         }
         tokio::select! {
             biased;
@@ -178,7 +181,7 @@ impl Settlement {
     /// Waits until the writes on their way are acknowledged, or the assignment has ended.
     pub(super) async fn finished(&mut self) {
         while let Some(written) = self.writing.join_next().await {
-            pass_on_panic(written);
+            ended_or_panicked(written);
         }
     }
 
@@ -218,12 +221,17 @@ struct Write {
 impl Write {
     /// Sees the write through. It ends unwritten only with the assignment; the record is not committed then.
     async fn finish(mut self, acknowledged: Result<(), SendError>) {
-        if let Err(SendError { record, .. }) = acknowledged {
+        if let Err(SendError { error, record }) = acknowledged {
             let kafka = self.kafka.clone();
             let progress = Arc::clone(&self.progress);
             let Ok(sink) = kafka.sink() else { return };
+            let record = match error.is_too_large() {
+                // The batch may have been too large, and not the record.
+                true => *record,
+                false => self.failed(&error, *record, Duration::ZERO).into_record(),
+            };
             let delivered =
-                deliver(sink, *record, &progress, |error, record, again_in| self.failed(error, record, again_in));
+                deliver(sink, record, &progress, |error, record, again_in| self.failed(error, record, again_in));
             if delivered.await.is_err() {
                 return;
             }
@@ -255,7 +263,6 @@ impl Write {
             error: error.clone(),
             again_in,
         };
-        tracing::warn!("{event}");
         self.hooks.event(&event);
         Next::Again(record)
     }
@@ -267,13 +274,4 @@ fn report(hooks: &Hooks, error: &RecordError) {
         _ => tracing::error!(trace_id = error.trace_id, "{error}"),
     }
     hooks.error(error);
-}
-
-/// The writes of a partition panic only where a hook of the user does.
-fn pass_on_panic(written: Result<(), tokio::task::JoinError>) {
-    if let Err(error) = written
-        && let Ok(panic) = error.try_into_panic()
-    {
-        resume_unwind(panic);
-    }
 }

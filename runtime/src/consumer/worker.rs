@@ -3,7 +3,6 @@
 use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 
 use futures_util::FutureExt as _;
-use tokio::sync::Mutex;
 use tracing::Instrument as _;
 
 use super::{RecordError, settlement::Settlement};
@@ -11,15 +10,13 @@ use crate::{
     envelope::{self, Envelope, Poison, Verdict},
     handler::{Delivery, HandlerError},
     headers::Projection,
+    idempotency::{Guarded, Idempotency},
     kafka::Batches,
     record::Record,
     retry_topics::RetryTopics,
     router::{Route, Routes},
     settle::{Outcome, UnknownUrn},
 };
-
-/// Held by the worker of a partition: a new assignment waits until the handler of the last one has ended.
-pub(super) type Turn = Arc<Mutex<()>>;
 
 /// How long the writes of a partition may take once a record has stopped its consumer.
 const LAST_WRITES: Duration = Duration::from_secs(5);
@@ -28,13 +25,13 @@ pub(super) struct Worker {
     pub(super) routes: Arc<Routes>,
     pub(super) retry_topics: Arc<[RetryTopics]>,
     pub(super) batches: Batches,
+    pub(super) idempotency: Option<Idempotency>,
     pub(super) settlement: Settlement,
 }
 
 impl Worker {
     /// Works until the assignment ends, or returns the record that it had to stop at.
-    pub(super) async fn run(mut self, turn: Turn) -> Option<RecordError> {
-        let _turn = turn.lock().await;
+    pub(super) async fn run(mut self) -> Option<RecordError> {
         let stopped = self.work().await;
         match stopped {
             None => self.settlement.finished().await,
@@ -120,8 +117,25 @@ impl Worker {
             trace_id = delivery.trace_id(),
             message_id = delivery.message_id(),
             attempts = delivery.attempts(),
+            otel.kind = "consumer",
+            otel.name = tracing::field::Empty,
         );
-        match AssertUnwindSafe(handling.instrument(span)).catch_unwind().await {
+        #[cfg(feature = "otel")]
+        crate::trace::continue_from(
+            &span,
+            delivery.topic(),
+            delivery.headers(),
+            delivery.trace_id(),
+            delivery.attempts(),
+        );
+        let guarded = async {
+            let Some(guard) = &self.idempotency else { return handling.await };
+            if guard.run(delivery.message_id(), handling).await? == Guarded::Skipped {
+                self.settlement.count_duplicate();
+            }
+            Ok(())
+        };
+        match AssertUnwindSafe(guarded.instrument(span)).catch_unwind().await {
             Ok(Ok(())) => Outcome::Handled,
             Ok(Err(error)) => Outcome::Failed(error),
             Err(panic) => Outcome::Failed(HandlerError::new(panic_text(panic.as_ref()))),

@@ -118,6 +118,10 @@ fn partitions(list: &TopicPartitionList) -> Vec<TopicPartition> {
 impl ClientContext for Group {
     fn error(&self, error: ClientError, reason: &str) {
         let code = error.rdkafka_error_code();
+        if code == Some(Code::PartitionEOF) {
+            // The poll tells of it too.
+            return;
+        }
         let mut error = crate::error::KafkaError::from(error);
         if !reason.is_empty() {
             error = error.with_context(reason);

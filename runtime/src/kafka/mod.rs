@@ -2,6 +2,7 @@
 
 mod admin;
 mod committer;
+mod ends;
 mod errors;
 mod group;
 mod lanes;
@@ -13,7 +14,8 @@ mod settings;
 mod sink;
 mod source;
 
-pub(crate) use admin::create_topic;
+pub(crate) use admin::{Admin, Found, FoundTopics, NewTopic, Settings, is_without_admin_calls};
+pub(crate) use ends::ends;
 pub(crate) use offsets::Progress;
 pub(crate) use settings::check;
 pub use sink::OutgoingRecord;

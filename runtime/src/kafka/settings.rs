@@ -58,12 +58,19 @@ pub(super) fn refused(error: ClientError) -> ConfigError {
 }
 
 /// What every client needs.
-pub(super) fn common(config: &Config) -> ClientConfig {
+fn common(config: &Config) -> ClientConfig {
     let mut client = ClientConfig::new();
     client.set("bootstrap.servers", &config.brokers).set("client.id", &config.client_id);
     for (name, value) in config.properties(Scope::Both) {
         client.set(name, value);
     }
+    client
+}
+
+/// Asking for a topic must not create it, as some brokers do.
+pub(super) fn admin(config: &Config) -> ClientConfig {
+    let mut client = common(config);
+    client.set("allow.auto.create.topics", "false");
     client
 }
 

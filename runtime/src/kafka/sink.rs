@@ -113,7 +113,6 @@ pub(crate) struct Sink {
     singly: OnceLock<Option<Client>>,
     config: ClientConfig,
     timeout: Duration,
-    closed: AtomicBool,
     /// Sends that wait for room in the local queue.
     waiting: AtomicUsize,
     reports: Reports,
@@ -138,6 +137,7 @@ impl Drop for Waiting<'_> {
 /// Shared with the thread that takes the delivery reports.
 #[derive(Clone, Default)]
 struct Reports {
+    closed: Arc<AtomicBool>,
     room: Arc<Notify>,
     trouble: Arc<Mutex<Option<KafkaError>>>,
 }
@@ -153,7 +153,6 @@ impl Sink {
             singly: OnceLock::new(),
             config,
             timeout,
-            closed: AtomicBool::new(false),
             waiting: AtomicUsize::new(0),
             reports,
         })
@@ -201,7 +200,7 @@ impl Sink {
         loop {
             // Made before trying, so that neither room nor the closing is missed in between.
             let room = self.reports.room.notified();
-            if self.closed.load(Ordering::Acquire) {
+            if self.reports.closed.load(Ordering::Acquire) {
                 return Err(closed(record));
             }
             match enqueue(client, record) {
@@ -221,7 +220,7 @@ impl Sink {
     /// Waits for what is queued, at most until the deadline, and gives up the rest; each pending send is answered.
     /// Returns the number of records that were given up.
     pub(crate) fn close(&self, deadline: Instant) -> usize {
-        self.closed.store(true, Ordering::Release);
+        self.reports.closed.store(true, Ordering::Release);
         let waiting = self.waiting.load(Ordering::Relaxed);
         self.reports.room.notify_waiters();
         let singly = self.singly.get().and_then(Option::as_ref);
@@ -310,6 +309,11 @@ fn enqueue(client: &Client, record: OutgoingRecord) -> Result<oneshot::Receiver<
 impl ClientContext for Reports {
     fn error(&self, error: ClientError, reason: &str) {
         let error = KafkaError::from(error).with_context(reason);
+        if self.closed.load(Ordering::Acquire) {
+            // Nobody waits for the connection any more.
+            tracing::debug!(%error, "publisher");
+            return;
+        }
         tracing::warn!(%error, "publisher");
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         // "All brokers are down" follows each refused or failed connection and says less.

@@ -15,6 +15,7 @@ use std::{
     collections::HashMap,
     fmt,
     future::{Future, pending},
+    pin::pin,
     sync::Arc,
     time::Duration,
 };
@@ -130,9 +131,17 @@ impl Reinjector {
     ///
     /// # Errors
     ///
-    /// The settings are not usable, or the broker refused the account. What was finished until then is committed.
+    /// The settings are not usable, the topics would lose records ([`Kafka::check_topics`]), or the broker refused the
+    /// account. What was finished until then is committed.
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<ReinjectSummary, ReinjectorError> {
-        let mut running = Running::start(&self)?;
+        let tiers = self.tiers()?;
+        let mut signal = pin!(signal);
+        tokio::select! {
+            checked = self.kafka.check_topics(&self.retry_topics) => drop(checked?),
+            () = &mut signal => return Ok(ReinjectSummary::default()),
+            () = self.shutdown.asked() => return Ok(ReinjectSummary::default()),
+        }
+        let mut running = Running::start(&self, tiers)?;
         let ended = running.until(signal, &self.shutdown).await;
         let summary = running.shut_down().await;
         match ended {

@@ -4,8 +4,8 @@ use crate::{
     headers,
     kafka::OutgoingRecord,
     record::{Headers, Record, TopicPartition},
+    retry_topics::is_topic_name,
     retry_topics::work_topic_of,
-    topics::is_topic_name,
 };
 
 /// The record as it is written to its work topic; the value is not looked into.

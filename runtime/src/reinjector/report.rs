@@ -1,6 +1,6 @@
 //! What a reinjector says of itself when it ends.
 
-use crate::{config::ConfigError, error::KafkaError};
+use crate::{config::ConfigError, error::KafkaError, topics::TopicFindings};
 
 /// What a reinjector did from its start to its end.
 #[derive(Clone, Debug, Default)]
@@ -21,6 +21,9 @@ pub enum ReinjectorError {
     /// The settings, or there is no retry topic to read.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The topics are not as they have to be; nothing was read.
+    #[error(transparent)]
+    Topics(#[from] TopicFindings),
     /// The broker refused the account, or the client cannot go on.
     #[error("the reinjector cannot go on: {error}")]
     Kafka {

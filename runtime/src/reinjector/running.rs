@@ -3,7 +3,6 @@
 use std::{
     collections::HashMap,
     future::Future,
-    panic::resume_unwind,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -11,28 +10,18 @@ use std::{
     time::Duration,
 };
 
-use tokio::task::JoinSet;
-
-use super::{
-    ReinjectSummary, Reinjector,
-    worker::{Turn, Worker},
-};
+use super::{ReinjectSummary, Reinjector, worker::Worker};
 use crate::{
     config::ConfigError,
-    error::{Class, KafkaError},
+    error::KafkaError,
     event::Event,
-    kafka::{Assigned, Read, Source, SourceEvent, SourceSettings},
-    record::TopicPartition,
+    kafka::{Assigned, Read, SourceSettings},
+    member::{Happened, Left, Member},
     shutdown::ShutdownHandle,
-    time::deadline,
 };
 
-/// Dropping it stops the workers and closes the member.
 pub(super) struct Running<'a> {
-    source: Source,
-    workers: JoinSet<()>,
-    /// Held by a worker while it works, so that one partition never has two.
-    turns: HashMap<TopicPartition, Turn>,
+    member: Member<()>,
     reinjected: Arc<AtomicU64>,
     /// By retry topic.
     tiers: HashMap<String, Duration>,
@@ -40,11 +29,10 @@ pub(super) struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    pub(super) fn start(settings: &'a Reinjector) -> Result<Self, ConfigError> {
-        let tiers = settings.tiers()?;
+    pub(super) fn start(settings: &'a Reinjector, tiers: HashMap<String, Duration>) -> Result<Self, ConfigError> {
         // Starts the sending client, so that no record has to find out that it does not.
         settings.kafka.sink()?;
-        let source = Source::start(
+        let member = Member::start(
             settings.kafka.config(),
             &SourceSettings {
                 group: settings.group.clone(),
@@ -52,30 +40,27 @@ impl<'a> Running<'a> {
                 commit_interval: settings.commit_interval,
             },
         )?;
-        Ok(Self { source, workers: JoinSet::new(), turns: HashMap::new(), reinjected: Arc::default(), tiers, settings })
+        Ok(Self { member, reinjected: Arc::default(), tiers, settings })
     }
 
     /// Runs until it is asked to end, which is `Ok`, or cannot go on.
     pub(super) async fn until(
         &mut self,
-        signal: impl Future<Output = ()>,
+        mut signal: impl Future<Output = ()> + Unpin,
         shutdown: &ShutdownHandle,
     ) -> Result<(), KafkaError> {
-        let mut signal = std::pin::pin!(signal);
         loop {
-            tokio::select! {
+            let happened = tokio::select! {
                 () = &mut signal => return Ok(()),
                 () = shutdown.asked() => return Ok(()),
-                event = self.source.next() => match event {
-                    Some(SourceEvent::Assigned(assigned)) => assigned.into_iter().for_each(|each| self.work_on(each)),
-                    Some(SourceEvent::Report(event)) => self.report(&event),
-                    Some(SourceEvent::Ended(error)) => return Err(error),
-                    None => return Err(KafkaError::new("PollThreadEnded", "polling ended", Class::Fatal)),
-                },
-                // Its assignment has ended, or a hook has panicked.
-                Some(Err(error)) = self.workers.join_next() => {
-                    if let Ok(panic) = error.try_into_panic() { resume_unwind(panic) }
-                },
+                happened = self.member.next() => happened,
+            };
+            match happened {
+                Happened::Assigned(assigned) => assigned.into_iter().for_each(|each| self.work_on(each)),
+                Happened::Event(event) => report(self.settings, &event),
+                // Its assignment has ended.
+                Happened::WorkerEnded(()) => {}
+                Happened::Failed(error) => return Err(error),
             }
         }
     }
@@ -84,51 +69,32 @@ impl<'a> Running<'a> {
         let Assigned { partition, batches, progress } = assigned;
         // Only these were subscribed to.
         let Some(tier) = self.tiers.get(&*partition.topic).copied() else { return };
-        let turn = Arc::clone(self.turns.entry(partition.clone()).or_default());
         let worker = Worker {
-            partition,
+            partition: partition.clone(),
             tier,
             batches,
-            progress,
+            progress: Arc::clone(&progress),
             kafka: self.settings.kafka.clone(),
             hook: self.settings.hook.clone(),
             reinjected: Arc::clone(&self.reinjected),
         };
-        self.workers.spawn(worker.run(turn));
+        self.member.work(&partition, &progress, worker.run());
     }
 
-    fn report(&self, event: &Event) {
-        match event {
-            Event::Assigned { .. } | Event::Revoked { .. } => tracing::info!("{event}"),
-            _ => tracing::warn!("{event}"),
-        }
-        if let Some(hook) = &self.settings.hook {
-            hook(event);
-        }
-    }
-
-    /// Hears what is on its way, commits, leaves. A quarter of the time, 5 s at most, is kept for committing and leaving.
-    pub(super) async fn shut_down(mut self) -> ReinjectSummary {
-        let timeout = self.settings.shutdown_timeout;
-        let deadline = deadline(timeout);
-        let workers = deadline - (timeout / 4).min(Duration::from_secs(5));
-        self.source.drain();
-        let all = async { while self.workers.join_next().await.is_some() {} };
-        // What is not acknowledged by then is left.
-        let _ = tokio::time::timeout_at(workers.into(), all).await;
-        self.workers.abort_all();
-        let closed = self.source.close(deadline).await;
-        while let Some(event) = self.source.try_next() {
-            if let SourceEvent::Report(event) = event {
-                self.report(&event);
-            }
-        }
-        let summary = ReinjectSummary {
-            reinjected: self.reinjected.load(Ordering::Relaxed),
-            left_group: closed.is_some(),
-            uncommitted: closed.and_then(|closed| closed.commit.err()),
-        };
+    /// Hears what is on its way, commits, leaves.
+    pub(super) async fn shut_down(self) -> ReinjectSummary {
+        let Self { member, settings, reinjected, .. } = self;
+        let left = member.leave(settings.shutdown_timeout, |event| report(settings, event)).await;
+        let Left { uncommitted, left_group, .. } = left;
+        let summary = ReinjectSummary { reinjected: reinjected.load(Ordering::Relaxed), uncommitted, left_group };
         tracing::info!(?summary, "reinjector ended");
         summary
+    }
+}
+
+fn report(settings: &Reinjector, event: &Event) {
+    event.trace();
+    if let Some(hook) = &settings.hook {
+        hook(event);
     }
 }

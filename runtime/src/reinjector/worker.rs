@@ -9,7 +9,6 @@ use std::{
 };
 
 use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesOrdered};
-use tokio::sync::Mutex;
 
 use super::{
     Hook,
@@ -31,9 +30,6 @@ const IN_FLIGHT_RECORDS: usize = 1000;
 /// Bytes of a partition that may be on their way at a time; a single larger record is on its way alone.
 const IN_FLIGHT_BYTES: usize = 4 * 1024 * 1024;
 
-/// Held by the worker of a partition: a new assignment waits until the worker of the last one has ended.
-pub(super) type Turn = Arc<Mutex<()>>;
-
 pub(super) struct Worker {
     pub(super) partition: TopicPartition,
     /// How long a record waits on this topic.
@@ -47,8 +43,7 @@ pub(super) struct Worker {
 
 impl Worker {
     /// Works until the assignment ends.
-    pub(super) async fn run(self, turn: Turn) {
-        let _turn = turn.lock().await;
+    pub(super) async fn run(self) {
         let Self { partition, tier, mut batches, progress, kafka, hook, reinjected } = self;
         // A client that does not start is found out before the first assignment.
         let Ok(sink) = kafka.sink() else { return };
@@ -179,7 +174,7 @@ impl Writes<'_> {
                 error: error.clone(),
                 again_in,
             };
-            tracing::warn!("{event}");
+            event.trace();
             if let Some(hook) = self.hook {
                 hook(&event);
             }

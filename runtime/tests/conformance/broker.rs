@@ -4,8 +4,8 @@ use std::{collections::HashMap, error::Error, time::Duration};
 
 use babelqueue::{Delivery, HandlerError, Publisher, Reason, babel_job, routes, testing::TestBroker};
 use rdkafka::{
-    ClientConfig, Message as _,
-    consumer::{Consumer as _, StreamConsumer},
+    ClientConfig, Message as _, Offset, TopicPartitionList,
+    consumer::{BaseConsumer, Consumer as _, StreamConsumer},
     message::{Header, Headers as _, OwnedHeaders},
     producer::{FutureProducer, FutureRecord},
 };
@@ -17,13 +17,13 @@ use tokio::{
 };
 
 const TOPIC: &str = "orders";
-const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The job of the suite's fixture.
 #[babel_job("urn:babel:orders:created", topic = "orders")]
 #[derive(Serialize, Deserialize)]
-struct OrderCreated {
-    order_id: u64,
+pub(crate) struct OrderCreated {
+    pub(crate) order_id: u64,
 }
 
 /// A record as another producer writes it: its value, and at most one header.
@@ -121,4 +121,61 @@ async fn try_publish() -> Result<Published, Box<dyn Error>> {
         headers: headers.map(|h| (h.key.to_owned(), h.value.unwrap_or_default().to_vec())).collect(),
         timestamp: record.timestamp().to_millis(),
     })
+}
+
+/// A record with a topic, a key and headers of its own, as another producer writes it.
+pub(crate) struct Foreign {
+    pub(crate) topic: String,
+    pub(crate) key: Option<String>,
+    pub(crate) value: String,
+    pub(crate) headers: Vec<(&'static str, String)>,
+}
+
+pub(crate) async fn write_foreign(broker: &TestBroker, record: &Foreign) -> Result<(), Box<dyn Error>> {
+    let producer: FutureProducer = ClientConfig::new().set("bootstrap.servers", broker.brokers()).create()?;
+    let headers = record
+        .headers
+        .iter()
+        .fold(OwnedHeaders::new(), |headers, (key, value)| headers.insert(Header { key, value: Some(value) }));
+    let mut send = FutureRecord::<str, str>::to(&record.topic).payload(&record.value).headers(headers);
+    send.key = record.key.as_deref();
+    producer.send(send, PATIENCE).await.map_err(|(error, _)| error)?;
+    Ok(())
+}
+
+/// A record that lies on a topic.
+pub(crate) struct Lying {
+    pub(crate) topic: String,
+    pub(crate) key: Option<Vec<u8>>,
+    pub(crate) value: Vec<u8>,
+    pub(crate) headers: Vec<(String, String)>,
+}
+
+/// The records of the one partition of a topic; none when it cannot be read, which no case takes for its own.
+pub(crate) fn lying_on(broker: &TestBroker, topic: &str) -> Vec<Lying> {
+    try_lying_on(broker, topic).unwrap_or_default()
+}
+
+fn try_lying_on(broker: &TestBroker, topic: &str) -> Result<Vec<Lying>, Box<dyn Error>> {
+    let reader: BaseConsumer =
+        ClientConfig::new().set("bootstrap.servers", broker.brokers()).set("group.id", "reader").create()?;
+    let (_, end) = reader.fetch_watermarks(topic, 0, PATIENCE)?;
+    let mut list = TopicPartitionList::new();
+    list.add_partition_offset(topic, 0, Offset::Beginning)?;
+    reader.assign(&list)?;
+    let mut records = Vec::new();
+    let mut next = 0;
+    while next < end {
+        let record = reader.poll(PATIENCE).ok_or("nothing more to read")??;
+        next = record.offset() + 1;
+        let headers = record.headers().into_iter().flat_map(|headers| headers.iter());
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        records.push(Lying {
+            topic: topic.to_owned(),
+            key: record.key().map(<[u8]>::to_vec),
+            value: record.payload().unwrap_or_default().to_vec(),
+            headers: headers.map(|h| (h.key.to_owned(), text(h.value.unwrap_or_default()))).collect(),
+        });
+    }
+    Ok(records)
 }

@@ -4,12 +4,15 @@
 mod backoff;
 mod broker;
 mod check;
+mod idempotency;
 mod identity;
 mod kafka;
 mod poison;
 mod producing;
 mod reemit;
 mod report;
+mod retrying;
+mod schema;
 mod sections;
 mod suite;
 mod traceparent;

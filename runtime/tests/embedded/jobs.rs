@@ -82,13 +82,17 @@ impl Foreign {
     }
 
     pub(crate) async fn send(&self, broker: &TestBroker) {
+        self.send_to(broker, "orders").await;
+    }
+
+    pub(crate) async fn send_to(&self, broker: &TestBroker, topic: &str) {
         let producer: FutureProducer = ClientConfig::new().set("bootstrap.servers", broker.brokers()).create().unwrap();
         let headers = self
             .headers
             .iter()
             .fold(OwnedHeaders::new(), |headers, (key, value)| headers.insert(Header { key, value: *value }));
         let record = FutureRecord::<[u8], [u8]> {
-            topic: "orders",
+            topic,
             partition: Some(0),
             payload: self.value.as_deref(),
             key: self.key,

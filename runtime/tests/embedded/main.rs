@@ -2,9 +2,14 @@
 
 mod consuming;
 mod foreign;
+mod idempotency;
 mod jobs;
 mod membership;
 mod publishing;
+mod redriving;
 mod reinjector;
+mod settling;
 mod shutting_down;
+mod traces;
 mod tracing_events;
+mod validating;

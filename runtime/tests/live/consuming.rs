@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use babelqueue::{ConsumerHandle, Delivery, Event, HandlerError, Kafka, Routes, Summary, routes};
+use babelqueue::{Delivery, Event, HandlerError, Kafka, Routes, ShutdownHandle, Summary, routes};
 use rdkafka::{
     ClientConfig,
     producer::{BaseProducer, BaseRecord, Producer as _},
@@ -59,7 +59,7 @@ impl Ledger {
 }
 
 struct Member {
-    handle: ConsumerHandle,
+    handle: ShutdownHandle,
     running: JoinHandle<Result<Summary, babelqueue::ConsumerError>>,
 }
 

@@ -53,7 +53,12 @@ pub(crate) fn unique(name: &str) -> String {
 
 /// Creates a topic with these settings.
 pub(crate) async fn create_topic(topic: &str, partitions: i32, settings: &[(&str, &str)]) -> Check {
-    let admin: AdminClient<DefaultClientContext> = ClientConfig::new().set("bootstrap.servers", brokers()).create()?;
+    create_topic_on(&brokers(), topic, partitions, settings).await
+}
+
+/// The same on another broker than the shared one.
+pub(crate) async fn create_topic_on(brokers: &str, topic: &str, partitions: i32, settings: &[(&str, &str)]) -> Check {
+    let admin: AdminClient<DefaultClientContext> = ClientConfig::new().set("bootstrap.servers", brokers).create()?;
     let mut new = NewTopic::new(topic, partitions, TopicReplication::Fixed(1));
     for (name, value) in settings {
         new = new.set(name, value);

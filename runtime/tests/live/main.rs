@@ -5,8 +5,11 @@ mod crash;
 mod interop;
 mod jobs;
 mod publishing;
+mod redriving;
 mod reinjecting;
 mod security;
+mod settling;
+mod topics;
 
 use std::process::ExitCode;
 
@@ -28,7 +31,9 @@ fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args().collect();
     match arguments.get(1).map(|first| (first.as_str(), &arguments[2..])) {
         Some((crash::WORKER, settings)) => return crash::worker(settings),
+        Some((redriving::WORKER, settings)) => return redriving::worker(settings),
         Some((reinjecting::WORKER, settings)) => return reinjecting::worker(settings),
+        Some((settling::WORKER, settings)) => return settling::worker(settings),
         _ => {}
     }
     if std::env::var("BABELQUEUE_BROKERS").is_err() {
@@ -56,8 +61,31 @@ fn main() -> ExitCode {
         reinjecting::both_sdks_move_each_others_records_back,
         interop::python_publishes_and_our_handler_gets_it,
         interop::we_publish_and_the_python_handler_gets_it,
+        redriving::two_redrives_at_once_lose_nothing,
+        redriving::members_that_join_and_leave_a_redrive_lose_nothing,
+        redriving::killed_at_random_moments_a_redrive_loses_nothing,
+        redriving::transaction_markers_at_the_end_do_not_hold_a_redrive,
+        redriving::a_dry_run_is_no_member_of_the_group_and_commits_nothing,
+        redriving::a_failed_write_puts_the_record_back_and_is_reported,
+        redriving::a_missing_dead_letter_topic_and_wrong_credentials_are_typed_errors,
+        redriving::we_redrive_what_python_gave_up,
+        redriving::python_redrives_what_we_gave_up_and_we_continue_where_it_stopped,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
         security::wrong_credentials_fail_a_publish_with_a_typed_error,
+        settling::a_missing_dead_letter_topic_holds_the_records_until_it_is_created,
+        settling::a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies,
+        settling::what_a_retry_topic_cannot_hold_is_a_dead_letter,
+        settling::a_broker_that_falls_silent_delays_the_retries_and_loses_none,
+        settling::killed_between_the_acknowledgement_and_the_commit_nothing_is_lost,
+        settling::what_is_not_the_hops_own_arrives_byte_for_byte,
+        settling::python_retries_what_we_fail,
+        settling::we_retry_what_python_fails,
+        settling::python_and_we_wrap_poison_alike,
+        topics::what_is_missing_is_created_with_the_right_settings_and_only_once,
+        topics::topics_are_created_as_asked,
+        topics::a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said,
+        topics::an_account_that_may_not_look_is_warned_and_goes_on,
+        topics::a_broker_that_does_not_let_in_is_a_warning_after_a_few_seconds,
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
 }

@@ -12,9 +12,9 @@ use crate::{
     jobs::{Numbered, create_topic, unique},
 };
 
-const PASSWORD: &str = "not-her-password";
+pub(crate) const PASSWORD: &str = "not-her-password";
 
-fn connect(password: &str) -> Result<Kafka, Box<dyn std::error::Error>> {
+pub(crate) fn connect(password: &str) -> Result<Kafka, Box<dyn std::error::Error>> {
     let brokers = std::env::var("BABELQUEUE_SASL_BROKERS").map_err(
         |_| "BABELQUEUE_SASL_BROKERS is not set: this test needs the broker that `cargo xtask test live` starts",
     )?;

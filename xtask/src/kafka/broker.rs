@@ -10,17 +10,15 @@ use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 
 use super::config::{self, Ports};
-use super::state::{self, State};
-use super::{BROKERS, SASL_BROKERS, artifacts};
+use super::state::State;
+use super::{BROKERS, SASL_BROKERS, SPARE_BROKERS, SPARE_PROCESS, artifacts};
 use crate::process;
 use crate::tools;
 
 /// A start takes 2.5 s on two idle cores.
 const START_DEADLINE: Duration = Duration::from_secs(90);
-/// An orderly end takes a second or two.
-const STOP_DEADLINE: Duration = Duration::from_secs(20);
-const KILL_DEADLINE: Duration = Duration::from_secs(5);
 const POLL: Duration = Duration::from_millis(50);
+const NAME: &str = "the broker";
 const READY: &str = "Kafka Server started";
 const PORT_TAKEN: &str = "Address already in use";
 /// How often other ports are tried after another program was faster.
@@ -39,7 +37,7 @@ impl Broker {
     /// Starts a broker with an empty disk and waits until it answers.
     pub(super) fn launch(folder: &Path) -> Result<Self> {
         let java = tools::java()?;
-        let jars = artifacts::jars(folder)?;
+        let jars = artifacts::jars(&super::folder())?;
         for _ in 1..PORT_TRIES {
             match Self::launch_once(folder, &java, &jars) {
                 Err(_) if log(folder).contains(PORT_TAKEN) => {}
@@ -101,7 +99,7 @@ impl Broker {
     }
 
     fn end(&mut self) -> Result<()> {
-        end_process(self.state.pid, || Ok(self.child.try_wait()?.is_some()))?;
+        process::end(NAME, self.state.pid, Signal::TERM, || Ok(self.child.try_wait()?.is_some()))?;
         State::forget(&self.folder)
     }
 }
@@ -145,27 +143,31 @@ impl Running {
     }
 }
 
+/// A broker beside the one to work with, for the tests that suspend theirs. It ends with this value.
+pub(crate) struct Spare {
+    broker: Broker,
+    /// Nobody else starts or ends it meanwhile.
+    _turn: File,
+}
+
+impl Spare {
+    pub(super) fn owned(broker: Broker, turn: File) -> Self {
+        Self { broker, _turn: turn }
+    }
+
+    /// Names the broker and its process in a command's environment.
+    pub(crate) fn tell(&self, command: &mut Command) {
+        let State { pid, brokers, .. } = &self.broker.state;
+        command.env(SPARE_BROKERS, brokers).env(SPARE_PROCESS, pid.to_string());
+    }
+}
+
 /// Ends a broker that an earlier task started.
 ///
 /// # Errors
 /// If it survives even the kill.
 pub(super) fn end(state: &State) -> Result<()> {
-    end_process(state.pid, || Ok(!state::alive(state.pid)))
-}
-
-/// Asks, waits, then kills.
-fn end_process(pid: i32, mut ended: impl FnMut() -> Result<bool>) -> Result<()> {
-    for (signal, patience) in [(Signal::TERM, STOP_DEADLINE), (Signal::KILL, KILL_DEADLINE)] {
-        let deadline = Instant::now() + patience;
-        process::signal(pid, signal);
-        while Instant::now() < deadline {
-            if ended()? {
-                return Ok(());
-            }
-            thread::sleep(POLL);
-        }
-    }
-    bail!("the broker (process {pid}) does not end")
+    process::end(NAME, state.pid, Signal::TERM, || Ok(!process::alive(state.pid)))
 }
 
 fn format_storage(folder: &Path, java: &Path, jars: &Path) -> Result<()> {

@@ -5,7 +5,7 @@ mod broker;
 mod config;
 mod state;
 
-pub(crate) use broker::Running;
+pub(crate) use broker::{Running, Spare};
 
 use std::env;
 use std::net::{TcpStream, ToSocketAddrs};
@@ -23,6 +23,9 @@ use state::State;
 pub(crate) const BROKERS: &str = "BABELQUEUE_BROKERS";
 /// Names the same broker's listener that asks for a password.
 pub(crate) const SASL_BROKERS: &str = "BABELQUEUE_SASL_BROKERS";
+/// Names a broker that tests may suspend, and its process.
+const SPARE_BROKERS: &str = "BABELQUEUE_SPARE_BROKERS";
+const SPARE_PROCESS: &str = "BABELQUEUE_SPARE_PROCESS";
 
 fn folder() -> PathBuf {
     paths::target("kafka")
@@ -102,6 +105,20 @@ pub(crate) fn start_or_use() -> Result<Running> {
     }
     eprintln!("Starting Apache Kafka {}", artifacts::KAFKA_VERSION);
     Ok(Running::owned(Broker::launch(&folder())?))
+}
+
+/// A second broker, for the tests that suspend theirs; it ends with the returned guard.
+///
+/// # Errors
+/// If it does not come up.
+pub(crate) fn start_spare() -> Result<Spare> {
+    let folder = paths::target("kafka-spare");
+    let turn = state::take_turn(&folder)?;
+    if let Some(left_over) = State::of_live_broker(&folder) {
+        broker::end(&left_over)?;
+    }
+    eprintln!("Starting a second one, for the tests that suspend theirs");
+    Ok(Spare::owned(Broker::launch(&folder)?, turn))
 }
 
 fn reachable(brokers: &str) -> bool {

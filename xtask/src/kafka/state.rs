@@ -2,14 +2,12 @@
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
-use rustix::process::{Pid, test_kill_process};
 
 use super::config;
 use crate::process;
@@ -72,32 +70,8 @@ fn file(folder: &Path) -> PathBuf {
 /// Whether the process is the broker of this folder: its number may belong to another program by
 /// now.
 fn is_broker(pid: i32, folder: &Path) -> bool {
-    let command_line = if Path::new("/proc/self/cmdline").exists() {
-        fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default()
-    } else {
-        let listed = Command::new("ps").args(["-o", "command=", "-p", &pid.to_string()]).output();
-        listed.map(|output| output.stdout).unwrap_or_default()
-    };
     let properties = config::properties_file(folder);
-    String::from_utf8_lossy(&command_line).contains(&*properties.to_string_lossy())
-}
-
-/// Whether the process has not ended. One that ended but was not collected by its parent has; one
-/// that is still giving back its memory and ports has not.
-pub(super) fn alive(pid: i32) -> bool {
-    let exists = Pid::from_raw(pid).is_some_and(|pid| test_kill_process(pid).is_ok());
-    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    exists && !is_zombie(&stat)
-}
-
-/// Reads `/proc/PID/stat`: a zombie whose last thread is gone. The fields follow the program's
-/// name, which is in parentheses and may hold some itself.
-fn is_zombie(stat: &str) -> bool {
-    const STATE: usize = 0;
-    const THREADS: usize = 17;
-    let Some((_, fields)) = stat.rsplit_once(") ") else { return false };
-    let fields: Vec<&str> = fields.split(' ').collect();
-    fields.get(STATE) == Some(&"Z") && matches!(fields.get(THREADS), Some(&("0" | "1")))
+    process::command_line(pid).contains(&*properties.to_string_lossy())
 }
 
 /// Waits until no other task of this checkout starts or stops the broker. The turn ends when the
@@ -139,31 +113,6 @@ mod tests {
         for text in ["", "pid=1\n", "pid=x\nbrokers=a\nsasl_brokers=b\n", "pid=-1\nbrokers=a\nsasl_brokers=b\n"] {
             assert_eq!(State::parse(text), None, "{text}");
         }
-    }
-
-    #[test]
-    fn a_process_that_ended_but_was_not_collected_counts_as_ended() {
-        let mut child = Command::new("true").spawn().unwrap();
-        let pid = i32::try_from(child.id()).unwrap();
-        let deadline = Instant::now() + Duration::from_secs(10);
-        while alive(pid) {
-            assert!(Instant::now() < deadline, "{pid} still counts as alive");
-            thread::yield_now();
-        }
-        child.wait().unwrap();
-        assert!(alive(i32::try_from(std::process::id()).unwrap()));
-    }
-
-    #[test]
-    fn only_a_zombie_without_other_threads_is_gone() {
-        let stat = |name: &str, state: &str, threads: u32| {
-            format!("12 ({name}) {state} 1 12 12 0 -1 4 0 0 0 0 1 1 0 0 20 0 {threads} 0 99 0 0")
-        };
-        assert!(is_zombie(&stat("java", "Z", 1)));
-        assert!(is_zombie(&stat("a) b", "Z", 1)));
-        assert!(!is_zombie(&stat("java", "Z", 2)));
-        assert!(!is_zombie(&stat("Z) Z", "S", 1)));
-        assert!(!is_zombie(""));
     }
 
     #[test]

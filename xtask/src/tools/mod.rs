@@ -4,12 +4,16 @@ mod apt;
 mod java;
 mod maven;
 mod native;
+mod postgres;
 mod python;
+mod redis;
 
 pub(crate) use java::java;
 pub(crate) use maven::maven;
 pub(crate) use native::c_libraries;
+pub(crate) use postgres::postgres;
 pub(crate) use python::python;
+pub(crate) use redis::redis_server;
 
 use std::env;
 use std::path::PathBuf;

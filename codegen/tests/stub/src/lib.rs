@@ -20,6 +20,10 @@ pub trait Job {
 #[derive(Clone, Debug)]
 pub struct Kafka;
 
+/// Retry topics of a topic.
+#[derive(Clone, Debug)]
+pub struct RetryTopics;
+
 /// A publisher of one payload.
 #[derive(Clone, Debug)]
 pub struct Publisher<T>(PhantomData<T>);
@@ -29,6 +33,12 @@ impl<T> Publisher<T> {
     #[must_use]
     pub fn new(_kafka: &Kafka) -> Self {
         Self(PhantomData)
+    }
+
+    /// Retry topics.
+    #[must_use]
+    pub fn retry_topics(self, _topics: RetryTopics) -> Self {
+        self
     }
 
     /// A message.
