@@ -37,13 +37,15 @@ fn now() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
 }
 
+type RawHeader<'a> = (&'a str, Option<&'a [u8]>);
+
 /// A record on the retry topic.
 #[derive(Clone, Default)]
 struct Waiting<'a> {
     partition: i32,
     key: Option<&'a [u8]>,
     value: Option<&'a [u8]>,
-    headers: &'a [(&'a str, Option<&'a [u8]>)],
+    headers: &'a [RawHeader<'a>],
     timestamp: Option<i64>,
 }
 
@@ -134,7 +136,7 @@ fn text(record: &OwnedMessage) -> String {
 #[tokio::test]
 async fn a_record_goes_on_byte_for_byte_without_the_headers_of_its_retry_topic() {
     let (broker, kafka) = broker(1);
-    let headers: &[(&str, Option<&[u8]>)] = &[
+    let headers: &[RawHeader<'_>] = &[
         ("bq-job", Some(b"urn:babel:orders:created")),
         ("bq-attempts", Some(b"1")),
         ("bq-delay", Some(b"99999999999")),
@@ -168,7 +170,7 @@ async fn a_record_goes_on_byte_for_byte_without_the_headers_of_its_retry_topic()
 #[tokio::test]
 async fn without_a_usable_header_the_name_of_the_retry_topic_says_where_to() {
     let (broker, kafka) = broker(1);
-    let named: [&[(&str, Option<&[u8]>)]; 5] = [
+    let named: [&[RawHeader<'_>]; 5] = [
         &[],
         &[("bq-original-topic", Some(b" "))],
         &[("bq-original-topic", Some(b"\xff"))],
