@@ -37,13 +37,15 @@ fn now() -> i64 {
     i64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap()
 }
 
+type RawHeader<'a> = (&'a str, Option<&'a [u8]>);
+
 /// A record on the retry topic.
 #[derive(Clone, Default)]
 struct Waiting<'a> {
     partition: i32,
     key: Option<&'a [u8]>,
     value: Option<&'a [u8]>,
-    headers: &'a [(&'a str, Option<&'a [u8]>)],
+    headers: &'a [RawHeader<'a>],
     timestamp: Option<i64>,
 }
 
@@ -54,9 +56,18 @@ impl<'a> Waiting<'a> {
 }
 
 async fn send(broker: &TestBroker, records: &[Waiting<'_>]) {
+    send_within("0", broker, records).await;
+}
+
+/// In one batch, which this broker hands out whole.
+async fn send_together(broker: &TestBroker, records: &[Waiting<'_>]) {
+    send_within("500", broker, records).await;
+}
+
+async fn send_within(linger_ms: &str, broker: &TestBroker, records: &[Waiting<'_>]) {
     let producer: FutureProducer =
-        ClientConfig::new().set("bootstrap.servers", broker.brokers()).set("linger.ms", "0").create().unwrap();
-    for each in records {
+        ClientConfig::new().set("bootstrap.servers", broker.brokers()).set("linger.ms", linger_ms).create().unwrap();
+    let sends = records.iter().map(|each| {
         let headers = each
             .headers
             .iter()
@@ -69,7 +80,10 @@ async fn send(broker: &TestBroker, records: &[Waiting<'_>]) {
             timestamp: each.timestamp,
             headers: Some(headers),
         };
-        producer.send(record, Duration::from_secs(10)).await.unwrap();
+        producer.send(record, Duration::from_secs(10))
+    });
+    for sent in futures_util::future::join_all(sends).await {
+        sent.unwrap();
     }
 }
 
@@ -122,7 +136,7 @@ fn text(record: &OwnedMessage) -> String {
 #[tokio::test]
 async fn a_record_goes_on_byte_for_byte_without_the_headers_of_its_retry_topic() {
     let (broker, kafka) = broker(1);
-    let headers: &[(&str, Option<&[u8]>)] = &[
+    let headers: &[RawHeader<'_>] = &[
         ("bq-job", Some(b"urn:babel:orders:created")),
         ("bq-attempts", Some(b"1")),
         ("bq-delay", Some(b"99999999999")),
@@ -156,7 +170,7 @@ async fn a_record_goes_on_byte_for_byte_without_the_headers_of_its_retry_topic()
 #[tokio::test]
 async fn without_a_usable_header_the_name_of_the_retry_topic_says_where_to() {
     let (broker, kafka) = broker(1);
-    let named: [&[(&str, Option<&[u8]>)]; 5] = [
+    let named: [&[RawHeader<'_>]; 5] = [
         &[],
         &[("bq-original-topic", Some(b" "))],
         &[("bq-original-topic", Some(b"\xff"))],
@@ -206,15 +220,15 @@ async fn clocks_that_are_ahead_hold_a_record_for_one_tier_and_not_one_after_the_
     send(&broker, &[Waiting { timestamp: Some(0), ..Waiting::value("first") }]).await;
     assert_eq!(text(&read(&broker, "orders", 1).await[0]), "first");
     let start = Instant::now();
-    for ms in ahead.iter().cycle().take(16) {
+    for ms in ahead.iter().cycle().take(40) {
         send(&broker, &[Waiting { timestamp: Some(now() + ms), ..Waiting::value("x") }]).await;
     }
     let sent = start.elapsed();
-    let records = read(&broker, "orders", 17).await;
+    let records = read(&broker, "orders", 41).await;
     assert!(records[1..].iter().all(|record| text(record) == "x"));
-    let last = records[16].timestamp().to_millis().unwrap();
-    let first = records[1].timestamp().to_millis().unwrap();
-    assert!(last - first < i64::try_from(sent.as_millis()).unwrap() + 300, "{} ms", last - first);
+    // One after the other they would take 12 s more than it took to send them.
+    let (first, last) = (records[1].timestamp().to_millis().unwrap(), records[40].timestamp().to_millis().unwrap());
+    assert!(last - first < i64::try_from(sent.as_millis()).unwrap() + 6000, "{} ms, {sent:?} to send", last - first);
     running.stop().await;
 }
 
@@ -241,24 +255,34 @@ async fn a_partition_whose_head_is_far_from_due_holds_no_other() {
 async fn after_the_broker_was_down_records_go_on_in_their_order_and_the_failure_was_reported() {
     const RECORDS: usize = 50;
     let (broker, _) = broker(1);
-    let kafka = broker.builder().delivery_timeout(Duration::from_millis(500)).build().unwrap();
+    // A long session, so that the partition is not lost.
+    let kafka = broker
+        .builder()
+        .delivery_timeout(Duration::from_millis(500))
+        .consumer_property("session.timeout.ms", "60000")
+        .build()
+        .unwrap();
     let texts: Vec<_> = (0..RECORDS).map(|number| number.to_string()).collect();
-    let mut waiting: Vec<_> = texts.iter().map(|text| Waiting::value(text)).collect();
-    // Due at once: once it has gone on the others have been fetched too.
+    // The first one is due at once; the others were fetched with it, and wait for a tier from then on.
+    let timestamp = Some(now() + 86_400_000);
+    let mut waiting: Vec<_> = texts.iter().map(|text| Waiting { timestamp, ..Waiting::value(text) }).collect();
     waiting[0].timestamp = Some(0);
+    send_together(&broker, &waiting).await;
     let (sender, mut events) = unbounded_channel();
-    let tier = RetryTopics::for_topic("orders").tiers([Duration::from_secs(2)]);
-    send(&broker, &waiting).await;
+    let tier = RetryTopics::for_topic("orders").tiers([Duration::from_secs(4)]);
     let running = Running::start(kafka.reinjector([tier]).on_event(move |event| {
         let _ = sender.send(event.clone());
     }));
     read(&broker, "orders", 1).await;
     broker.down().unwrap();
-    let failed = loop {
-        if let Some(Event::WriteFailed { partition, offset, topic, again_in, .. }) = events.recv().await {
-            break (partition.to_string(), offset, topic, again_in);
+    let failed = async {
+        loop {
+            if let Some(Event::WriteFailed { partition, offset, topic, again_in, .. }) = events.recv().await {
+                return (partition.to_string(), offset, topic, again_in);
+            }
         }
     };
+    let failed = tokio::time::timeout(Duration::from_secs(30), failed).await.expect("the failure is reported");
     assert_eq!(failed, ("orders.retry.1[0]".to_owned(), 1, "orders".to_owned(), Duration::from_millis(250)));
     broker.up().unwrap();
     let mut first = HashMap::new();

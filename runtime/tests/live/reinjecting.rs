@@ -240,13 +240,17 @@ async fn lose_and_regain(delay: Duration, away: Duration) -> Check {
     // Others join until one of them is given the partition.
     let mut others = Vec::new();
     loop {
-        let (other, _) = reinjector(&kafka, &work, &group);
+        let (other, mut given) = reinjector(&kafka, &work, &group);
         others.push(Running::start(other));
-        let moved = tokio::time::timeout(Duration::from_secs(3), wait_for(&mut events, is_revoked)).await;
+        let moved = tokio::time::timeout(Duration::from_secs(1), wait_for(&mut given, is_assigned)).await;
         if moved.is_ok() {
             break;
         }
     }
+    while wait_for(&mut events, |event| is_assigned(event) || is_revoked(event))
+        .await
+        .is_ok_and(|event| is_assigned(&event))
+    {}
     tokio::time::sleep(away).await;
     for other in others {
         other.stop().await?;
