@@ -28,9 +28,11 @@
 //!   with `babelqueue_codegen` writes the types, and [`include_contracts!`] includes them.
 //! - [`Publisher`] sends jobs, each acknowledged by all in-sync replicas; a failed send hands its record back.
 //! - [`routes!`] gives each job its [`Handler`]; [`Kafka::consumer`] runs them: at least once, in order by partition, and
-//!   an offset is committed only when its record and all before it are finished. A record that no later delivery could be
-//!   handled either is reported and committed; a failed handler ends the consumer with an error that names the record.
-//! - [`Kafka::reinjector`] moves records from retry topics back to their work topics when their delays are over.
+//!   an offset is committed only when its record and all before it are handled, or safely on another topic.
+//! - [`RetryTopics`] names where records go that are not handled: retry topics with ascending delays, and a dead-letter
+//!   topic. [`Kafka::reinjector`] moves records back to their work topics when their delays are over, and
+//!   [`Kafka::redrive`] the dead letters when their cause is mended. Without retry topics a failed handler ends the
+//!   consumer with an error that names the record.
 //! - [`idempotency`] skips messages that were handled before.
 //! - [`envelope`] is the contract's envelope by itself.
 //!

@@ -46,7 +46,7 @@ impl Step {
             Self::Conformance => "the contract's conformance suite",
             Self::Stores => "the idempotency guard's stores on real servers",
             Self::Live => "a real broker, and the SDK for Python",
-            Self::Orders => "the example on a real broker",
+            Self::Orders => "the examples on a real broker",
         }
     }
 
@@ -136,7 +136,10 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
             spare.tell(&mut command);
             run_ok(command.env(python::PYTHON, python))
         }
-        Step::Orders => run_ok(&mut on_broker(cargo("run -p orders -- 100"))),
+        Step::Orders => {
+            run_ok(&mut on_broker(cargo("run -p orders -- 100")))?;
+            run_ok(&mut on_broker(cargo("run -p orders --bin failing")))
+        }
     }
 }
 
