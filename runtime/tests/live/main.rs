@@ -78,6 +78,7 @@ fn main() -> ExitCode {
         settling::a_broker_that_falls_silent_delays_the_retries_and_loses_none,
         settling::killed_between_the_acknowledgement_and_the_commit_nothing_is_lost,
         settling::what_is_not_the_hops_own_arrives_byte_for_byte,
+        settling::a_record_comes_back_from_all_hops_byte_for_byte,
         settling::python_retries_what_we_fail,
         settling::we_retry_what_python_fails,
         settling::python_and_we_wrap_poison_alike,

@@ -6,8 +6,8 @@ use std::{
     time::Duration,
 };
 
-use babelqueue::{Delivery, HandlerError, RetryTopics, routes};
-use rdkafka::Message as _;
+use babelqueue::{Delivery, HandlerError, Publisher, RetryTopics, routes};
+use rdkafka::{Message as _, message::OwnedMessage};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use super::{Running, lying_on};
@@ -95,6 +95,55 @@ pub(crate) async fn what_is_not_the_hops_own_arrives_byte_for_byte() -> Check {
         for headers in headers_on(topic, count).await? {
             assert_eq!(headers, expected, "{topic}");
         }
+    }
+    Ok(())
+}
+
+/// Work, retry, work, dead letter, redrive, work; while another record waits on a tier that is far from due.
+pub(crate) async fn a_record_comes_back_from_all_hops_byte_for_byte() -> Check {
+    let topic = unique("journey");
+    let tiers = RetryTopics::for_topic(&topic).tiers([300, 3_600_000].map(Duration::from_millis));
+    let dlq = format!("{topic}.dlq");
+    create_topic(&topic, 1, &[]).await?;
+    kafka()?.ensure_topics(&tiers).await?;
+    let kafka = kafka()?;
+    let publisher = Publisher::<Numbered>::new(&kafka).topic(&topic).retry_topics(tiers.clone());
+    publisher.message(&Numbered::new(2)).delay(Duration::from_secs(1800)).await?;
+
+    let keys: [Option<&[u8]>; 3] = [None, Some(b""), Some(b"\xff\x00")];
+    let first = HEADERS.map(|(name, value)| (name, if name == b"bq-attempts" { Some(&b"0"[..]) } else { value }));
+    for key in keys {
+        write(&topic, key, Some(body(0).as_bytes()), &first)?;
+        write(&topic, key, None, &first)?;
+        write(&topic, key, Some(b""), &first)?;
+    }
+    let reinjector = kafka.reinjector([tiers.clone()]).group(unique("mover"));
+    let mover = reinjector.handle();
+    let moving = tokio::spawn(reinjector.run());
+    let mut running = Running::start(kafka.consumer(unique("group")).max_tries(2), tiers);
+    running.errors(12).await?;
+    let (summary, _) = running.stop().await?;
+    assert_eq!((summary.retried, summary.dead_lettered), (3, 9));
+    mover.shutdown();
+    assert_eq!(moving.await??.reinjected, 3, "the record that is far from due stays where it is");
+
+    let report = kafka.redrive(&dlq).group(unique("redrive")).run().await?;
+    assert_eq!((report.redriven, report.skipped()), (3, 6));
+    let of = |record: &OwnedMessage| (record.key().map(<[u8]>::to_vec), record.payload().map(<[u8]>::to_vec));
+    let with_key = |value: Option<&[u8]>| keys.map(|key| (key.map(<[u8]>::to_vec), value.map(<[u8]>::to_vec)));
+    let on_work: Vec<_> = lying_on(&topic)?.iter().skip(9).map(of).collect();
+    let moved = [with_key(Some(body(1).as_bytes())), with_key(Some(body(0).as_bytes()))].concat();
+    assert_eq!(on_work, moved);
+    // What is no envelope is put back as it is: null stays null.
+    let put_back: Vec<_> = lying_on(&dlq)?.iter().skip(9).map(of).collect();
+    assert_eq!(put_back.iter().filter(|(_, value)| value.is_none()).cloned().collect::<Vec<_>>(), with_key(None));
+    let owned: [&[u8]; 3] = [b"bq-delay", b"bq-attempts", b"bq-original-topic"];
+    let all = headers_on(&topic, 9).await?;
+    for (headers, attempts) in all.iter().skip(3).zip([b"1", b"1", b"1", b"0", b"0", b"0"]) {
+        let foreign: Vec<_> = headers.iter().filter(|(name, _)| !owned.contains(&name.as_slice())).cloned().collect();
+        assert_eq!(foreign, kept());
+        let own: Vec<_> = headers.iter().filter(|(name, _)| owned.contains(&name.as_slice())).cloned().collect();
+        assert_eq!(own, [(b"bq-attempts".to_vec(), Some(attempts.to_vec()))]);
     }
     Ok(())
 }

@@ -27,7 +27,7 @@ use tokio::{
 };
 
 pub(crate) use self::{
-    bytes::what_is_not_the_hops_own_arrives_byte_for_byte,
+    bytes::{a_record_comes_back_from_all_hops_byte_for_byte, what_is_not_the_hops_own_arrives_byte_for_byte},
     faults::{
         a_broker_that_falls_silent_delays_the_retries_and_loses_none,
         a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies,
