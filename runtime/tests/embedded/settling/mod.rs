@@ -113,11 +113,15 @@ impl Running {
 
     /// The next failed write: of which offset, to which topic.
     async fn write_failed(&mut self) -> (i64, String) {
-        loop {
-            if let Event::WriteFailed { offset, topic, .. } = within(self.events.recv()).await.unwrap() {
-                return (offset, topic);
+        // Not each event within the time: others go on and on while the broker is away.
+        within(async {
+            loop {
+                if let Event::WriteFailed { offset, topic, .. } = self.events.recv().await.unwrap() {
+                    return (offset, topic);
+                }
             }
-        }
+        })
+        .await
     }
 
     async fn end(self) -> Result<Summary, ConsumerError> {

@@ -117,22 +117,29 @@ impl Running {
 
     /// Waits for its partitions.
     async fn assigned(&mut self) -> Check {
-        loop {
-            let event = tokio::time::timeout(PATIENCE, self.events.recv()).await?.ok_or("the consumer ended")?;
-            if matches!(event, Event::Assigned { partitions } if !partitions.is_empty()) {
-                return Ok(());
-            }
-        }
+        let assigned = |event| matches!(event, Event::Assigned { partitions } if !partitions.is_empty()).then_some(());
+        self.event(assigned).await
     }
 
     /// The next failed write: to which topic, and why.
     async fn write_failed(&mut self) -> Result<(String, String), Box<dyn std::error::Error>> {
-        loop {
-            let event = tokio::time::timeout(PATIENCE, self.events.recv()).await?.ok_or("the consumer ended")?;
-            if let Event::WriteFailed { topic, error, .. } = event {
-                return Ok((topic, error.to_string()));
+        self.event(|event| match event {
+            Event::WriteFailed { topic, error, .. } => Some((topic, error.to_string())),
+            _ => None,
+        })
+        .await
+    }
+
+    async fn event<T>(&mut self, wanted: impl Fn(Event) -> Option<T>) -> Result<T, Box<dyn std::error::Error>> {
+        let next = async {
+            loop {
+                let event = self.events.recv().await?;
+                if let Some(found) = wanted(event) {
+                    return Some(found);
+                }
             }
-        }
+        };
+        Ok(tokio::time::timeout(PATIENCE, next).await?.ok_or("the consumer ended")?)
     }
 
     async fn stop(self) -> Result<(Summary, Ledger), Box<dyn std::error::Error>> {
