@@ -57,8 +57,8 @@ impl Kafka {
     ///
     /// A new group starts with the oldest record. Tuned for throughput (see DESIGN.md), each to be replaced by
     /// [`KafkaBuilder::consumer_property`](crate::KafkaBuilder::consumer_property): `auto.offset.reset=earliest`,
-    /// `fetch.queue.backoff.ms=10`, `queued.min.messages=10000`, `queued.max.messages.kbytes=16384`,
-    /// `topic.metadata.refresh.interval.ms=5000`.
+    /// `fetch.queue.backoff.ms=10`, `fetch.wait.max.ms=100`, `queued.min.messages=10000`,
+    /// `queued.max.messages.kbytes=16384`, `topic.metadata.refresh.interval.ms=5000`.
     pub fn consumer(&self, group: impl Into<String>) -> ConsumerBuilder {
         ConsumerBuilder {
             kafka: self.clone(),

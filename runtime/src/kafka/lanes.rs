@@ -110,14 +110,17 @@ impl Lane {
         (lane, Assigned { partition, batches, progress })
     }
 
-    fn push(&mut self, message: &BorrowedMessage<'_>) {
+    /// Whether the lane is full now.
+    fn push(&mut self, message: &BorrowedMessage<'_>) -> bool {
         let timestamp = message.timestamp().to_millis().filter(|ms| *ms >= 0);
         self.filling.push(message.offset(), timestamp, message.key(), message.payload(), |headers| {
             native::copy_headers(message, headers);
         });
-        if self.filling.len() >= BATCH_RECORDS || self.filling.size() >= BATCH_BYTES {
-            self.flush();
+        if self.filling.len() < BATCH_RECORDS && self.filling.size() < BATCH_BYTES {
+            return false;
         }
+        self.flush();
+        self.is_full()
     }
 
     fn flush(&mut self) {
@@ -200,19 +203,18 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
-    /// Takes a record in; a record of a partition that is no longer assigned is left to its new owner.
-    pub(super) fn push(&mut self, message: &BorrowedMessage<'_>) {
+    /// Takes a record in, and says whether its partition is full now; a record of a partition that is no longer assigned
+    /// is left to its new owner.
+    pub(super) fn push(&mut self, message: &BorrowedMessage<'_>) -> bool {
         let (topic, partition) = (message.topic(), message.partition());
         let of = |lane: &Lane| lane.is_of(topic, partition);
         if !self.open.get(self.last).is_some_and(of) {
             match self.open.iter().position(of) {
                 Some(index) => self.last = index,
-                None => return,
+                None => return false,
             }
         }
-        if let Some(lane) = self.open.get_mut(self.last) {
-            lane.push(message);
-        }
+        self.open.get_mut(self.last).is_some_and(|lane| lane.push(message))
     }
 
     pub(super) fn end_of_partition(&mut self, partition: i32) {

@@ -5,11 +5,13 @@ use rdkafka::{ClientConfig, error::KafkaError as ClientError};
 use crate::config::{Config, ConfigError, Scope};
 
 /// Tuned defaults of a consumer; a property of the same name replaces them.
-const CONSUMER: [(&str, &str); 5] = [
+const CONSUMER: [(&str, &str); 6] = [
     // A new group starts with the oldest record: a job that was published is handled.
     ("auto.offset.reset", "earliest"),
     // librdkafka waits this long after its local queue was full; its default of a second costs most of the throughput.
     ("fetch.queue.backoff.ms", "10"),
+    // A partition that is resumed waits for the fetch that is under way, which without records takes this long.
+    ("fetch.wait.max.ms", "100"),
     // Enough to keep the handlers busy, at a quarter of the memory.
     ("queued.min.messages", "10000"),
     // For all partitions together: with many of them, or large records, the line above would ask for far more.

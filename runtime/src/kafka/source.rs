@@ -228,7 +228,12 @@ impl Poller {
         for _ in 0..ROUND {
             match self.client.poll(wait) {
                 // While draining what was fetched ahead is left to the next owner.
-                Some(Ok(message)) if !self.draining => self.group().lanes().push(&message),
+                // A round of large records would be many times what a lane may hold.
+                Some(Ok(message)) if !self.draining => {
+                    if self.group().lanes().push(&message) {
+                        break;
+                    }
+                }
                 Some(Err(ClientError::PartitionEOF(partition))) => self.group().lanes().end_of_partition(partition),
                 // Errors have reached the group's callback.
                 Some(Ok(_) | Err(_)) => {}
