@@ -106,7 +106,7 @@ impl<T: Send + 'static> Member<T> {
         let deadline = deadline(timeout);
         self.source.drain();
         self.finish(deadline - (timeout / 4).min(Duration::from_secs(5))).await;
-        let unfinished = Vec::new();
+        let unfinished = self.unfinished();
         self.workers.abort_all();
         let closed = self.source.close(deadline).await;
         while let Some(event) = self.source.try_next() {
