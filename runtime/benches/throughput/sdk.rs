@@ -43,7 +43,7 @@ struct Counter {
 
 impl Counter {
     async fn on_order(&self, job: Order, _: &Delivery) -> Result<(), HandlerError> {
-        let fails = self.failing > 0 && job.order_id % self.failing == 0;
+        let fails = self.failing > 0 && job.order_id.is_multiple_of(self.failing);
         std::hint::black_box(job);
         let start = self.start.get_or_init(Stopwatch::start);
         if self.seen.fetch_add(1, Ordering::Relaxed) + 1 == self.count {
