@@ -171,6 +171,7 @@ impl Group {
     /// Fails the records of the group's cases, whatever others lie on its topics. Returns the cases for which the consumer
     /// had no retry topic: it has to stop at the first one.
     async fn fail(self, kafka: &Kafka) -> Result<Vec<String>, String> {
+        #[allow(clippy::ptr_arg, reason = "it is the state of the routes")]
         async fn refuse(cases: &Vec<String>, _: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
             let case = cx.headers().get_str(CASE).unwrap_or_default();
             if cases.iter().any(|own| own == case) { Err(HandlerError::new("it is to fail")) } else { Ok(()) }

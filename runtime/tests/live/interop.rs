@@ -16,8 +16,10 @@ use crate::{
     jobs::{Numbered, brokers, create_topic, kafka, unique},
 };
 
+type Case = (&'static str, Option<&'static [u8]>, &'static [(&'static str, &'static [u8])]);
+
 /// Non-ASCII text; a null key, an empty one and one that is not UTF-8; foreign headers, one of them empty.
-const CASES: [(&str, Option<&[u8]>, &[(&str, &[u8])]); 4] = [
+const CASES: [Case; 4] = [
     ("Grüße, 東京, ☕ \u{1F600} \"\\/\n", Some(b"order-7"), &[]),
     ("null key", None, &[("tenant", b"acme")]),
     ("empty key", Some(b""), &[("tenant", "ünïcödé".as_bytes()), ("empty", b"")]),

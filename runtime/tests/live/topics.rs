@@ -72,7 +72,7 @@ pub(crate) async fn what_is_missing_is_created_with_the_right_settings_and_only_
 
     // Before that a start says what is missing, all at once, and asking creates nothing.
     for _ in 0..2 {
-        let missing = kafka.check_topics(&[topics.clone()]).await.unwrap_err();
+        let missing = kafka.check_topics(std::slice::from_ref(&topics)).await.unwrap_err();
         let findings: Vec<_> = names.iter().map(|name| (name.as_str(), "does not exist", true)).collect();
         assert_eq!(missing.findings().iter().map(in_short).collect::<Vec<_>>(), findings);
     }

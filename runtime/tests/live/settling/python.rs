@@ -125,7 +125,7 @@ pub(crate) async fn python_and_we_wrap_poison_alike() -> Check {
                 assert_eq!(record.key(), Some(&b"\xff"[..]));
                 let text = std::str::from_utf8(record.payload().ok_or("no value")?)?;
                 let at = text.rfind(r#""dead_letter":{"#).ok_or("no block")?;
-                Ok(text[..at].as_bytes().to_vec())
+                Ok(text.as_bytes()[..at].to_vec())
             })
             .collect()
     };
