@@ -5,7 +5,7 @@ use std::{
         Arc, Mutex, MutexGuard, PoisonError,
         atomic::{AtomicBool, Ordering},
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rdkafka::{
@@ -20,6 +20,7 @@ use super::{
     lanes::{Lane, Lanes},
     native::Waker,
     source::SourceEvent,
+    troubles::Troubles,
 };
 use crate::{event::Event, record::TopicPartition};
 
@@ -35,6 +36,7 @@ pub(super) struct Group {
     waker: Arc<Waker>,
     committer: Mutex<Option<Committer>>,
     events: UnboundedSender<SourceEvent>,
+    troubles: Mutex<Troubles>,
     /// Whether the group has taken this member once: its account is in order then, and a refusal may be a broker's
     /// passing trouble.
     joined: AtomicBool,
@@ -48,6 +50,7 @@ impl Group {
             waker,
             committer: Mutex::default(),
             events,
+            troubles: Mutex::default(),
             joined: AtomicBool::new(false),
         }
     }
@@ -60,6 +63,10 @@ impl Group {
     /// before the client can be closed.
     pub(super) fn set_committer(&self, committer: Option<Committer>) {
         *self.committer.lock().unwrap_or_else(PoisonError::into_inner) = committer;
+    }
+
+    fn troubles(&self) -> MutexGuard<'_, Troubles> {
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn report(&self, event: Event) {
@@ -136,7 +143,8 @@ impl ClientContext for Group {
                 let topic = self.topics.iter().find(|topic| reason.contains(topic.as_str())).cloned();
                 Event::TopicMissing { topic: topic.unwrap_or_default(), error }
             }
-            _ => Event::Trouble { error },
+            _ if self.troubles().are_new(error.code(), Instant::now()) => Event::Trouble { error },
+            _ => return tracing::debug!(%error, "the same trouble"),
         });
     }
 }

@@ -13,6 +13,7 @@ mod offsets;
 mod settings;
 mod sink;
 mod source;
+mod troubles;
 
 pub(crate) use admin::{Admin, Found, FoundTopics, NewTopic, Settings, is_without_admin_calls};
 pub(crate) use ends::ends;

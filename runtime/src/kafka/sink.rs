@@ -18,7 +18,7 @@ use rdkafka::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{native, settings};
+use super::{native, settings, troubles::Troubles};
 use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
@@ -139,7 +139,9 @@ impl Drop for Waiting<'_> {
 struct Reports {
     closed: Arc<AtomicBool>,
     room: Arc<Notify>,
+    /// The last one, for whoever asks why a record timed out.
     trouble: Arc<Mutex<Option<KafkaError>>>,
+    troubles: Arc<Mutex<Troubles>>,
 }
 
 impl Sink {
@@ -314,7 +316,11 @@ impl ClientContext for Reports {
             tracing::debug!(%error, "publisher");
             return;
         }
-        tracing::warn!(%error, "publisher");
+        if self.troubles.lock().unwrap_or_else(PoisonError::into_inner).are_new(error.code(), Instant::now()) {
+            tracing::warn!(%error, "publisher");
+        } else {
+            tracing::debug!(%error, "publisher, the same trouble");
+        }
         let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         // "All brokers are down" follows each refused or failed connection and says less.
         if error.code() != ALL_DOWN || trouble.is_none() {
