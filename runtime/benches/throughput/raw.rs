@@ -92,6 +92,7 @@ pub(crate) fn consumer(brokers: &str, group: &str) -> Result<BaseConsumer, Error
         .set("enable.auto.commit", "false")
         .set("enable.auto.offset.store", "false")
         .set("fetch.queue.backoff.ms", "10")
+        .set("fetch.wait.max.ms", "100")
         .set("queued.min.messages", "10000")
         .create()?)
 }
