@@ -121,7 +121,8 @@ impl Kafka {
     /// Waits until everything published has been acknowledged, at most `timeout`, then closes the sending side.
     ///
     /// What is still pending then is given up: each waiting `publish` gets an error that hands its record back, and the
-    /// report says how many there were. Publishing after this is an error. Consumers are not affected.
+    /// report says how many there were. Publishing after this is an error. End consumers and reinjectors first:
+    /// without the sending side they end with an error as soon as a record has to go to another topic.
     ///
     /// ```no_run
     /// # async fn example(kafka: babelqueue::Kafka) {

@@ -12,9 +12,14 @@ const FIRST_PAUSE: Duration = Duration::from_millis(250);
 /// The longest pause between two tries: how late a mended topic or broker is noticed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(15);
 
-/// The assignment of the record ended before the write was acknowledged: the record is left to its next owner.
+/// Why a write ended without its acknowledgement. The record is not finished.
 #[derive(Debug)]
-pub(crate) struct AssignmentEnded;
+pub(crate) enum Undelivered {
+    /// The assignment of the record has ended: it is left to its next owner.
+    AssignmentEnded,
+    /// The sending client can send nothing more.
+    ClientEnded(KafkaError),
+}
 
 /// What to do about a failed write.
 pub(crate) enum Next {
@@ -39,15 +44,21 @@ pub(crate) async fn deliver(
     mut record: OutgoingRecord,
     progress: &Progress,
     mut failed: impl FnMut(&KafkaError, OutgoingRecord, Duration) -> Next,
-) -> Result<(), AssignmentEnded> {
+) -> Result<(), Undelivered> {
     let mut pause = FIRST_PAUSE;
     loop {
+        if progress.is_stopped() {
+            return Err(Undelivered::AssignmentEnded);
+        }
         let Err(SendError { error, record: back }) = sink.send(record).await else { return Ok(()) };
+        if error.is_end_of_client() {
+            return Err(Undelivered::ClientEnded(error));
+        }
         record = match failed(&error, *back, pause) {
             Next::Instead(record) => record,
             Next::Again(record) => {
                 tokio::select! {
-                    () = progress.stopped() => return Err(AssignmentEnded),
+                    () = progress.stopped() => return Err(Undelivered::AssignmentEnded),
                     () = tokio::time::sleep(pause) => {}
                 }
                 pause = (pause * 2).min(LONGEST_PAUSE);

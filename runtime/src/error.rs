@@ -12,6 +12,8 @@ pub struct KafkaError {
     class: Class,
 }
 
+const CLOSED: &str = "Closed";
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Retriable,
@@ -27,9 +29,23 @@ impl KafkaError {
         Self { code: code.into(), message: message.into(), class }
     }
 
+    pub(crate) fn commit_timed_out(timeout: std::time::Duration) -> Self {
+        Self::new("CommitTimedOut", format!("no answer to a commit within {timeout:?}"), Class::Retriable)
+    }
+
     pub(crate) fn with_context(mut self, context: &str) -> Self {
         self.message = format!("{context}: {}", self.message);
         self
+    }
+
+    /// Whether the client that reported it was closed, or is of no use any more.
+    pub(crate) fn is_end_of_client(&self) -> bool {
+        self.is_fatal() || self.code == CLOSED
+    }
+
+    /// What a client says that was closed.
+    pub(crate) fn closed(what: &str) -> Self {
+        Self::new(CLOSED, format!("the {what} is closed"), Class::Permanent)
     }
 
     /// Adds what was known beside it.

@@ -264,10 +264,6 @@ impl Delivery {
         }
     }
 
-    pub(crate) fn batch(&self) -> &Arc<Batch> {
-        &self.batch
-    }
-
     /// A record of which no more is known yet.
     pub(crate) fn begin(&mut self, attempts: i64) {
         self.attempts = attempts;
@@ -329,13 +325,17 @@ impl Delivery {
     /// The id that every hop of this message keeps; empty when its producer set none.
     #[must_use]
     pub fn trace_id(&self) -> &str {
-        self.headers().get_str(headers::TRACE_ID).or(self.body_trace_id.as_deref()).unwrap_or_default()
+        self.id(headers::TRACE_ID, self.body_trace_id.as_deref())
     }
 
     /// The id of this message, `meta.id`; empty when its producer set none.
     #[must_use]
     pub fn message_id(&self) -> &str {
-        self.headers().get_str(headers::MESSAGE_ID).or(self.body_message_id.as_deref()).unwrap_or_default()
+        self.id(headers::MESSAGE_ID, self.body_message_id.as_deref())
+    }
+
+    fn id<'a>(&'a self, header: &str, body: Option<&'a str>) -> &'a str {
+        self.headers().get_str(header).filter(|id| !headers::is_blank(id)).or(body).unwrap_or_default()
     }
 
     /// How many attempts failed before this one, as the message says (header `bq-attempts`, else the body). A delivery

@@ -54,9 +54,9 @@ pub(crate) struct Projection<'a> {
     pub(crate) job: Option<&'a str>,
     /// Failed deliveries so far; `None` when absent or unreadable: the body counts then.
     pub(crate) attempts: Option<i64>,
-    /// Whether there is a readable trace id; the body counts otherwise.
+    /// Whether there is a readable trace id that is not blank; the body counts otherwise.
     pub(crate) trace_id: bool,
-    /// Whether there is a readable message id; the body counts otherwise.
+    /// Whether there is a readable message id that is not blank; the body counts otherwise.
     pub(crate) message_id: bool,
     schema_version: Option<&'a [u8]>,
 }
@@ -70,8 +70,8 @@ impl<'a> Projection<'a> {
                 b"job" => read.job = value.and_then(identity),
                 b"schema-version" => read.schema_version = value,
                 b"attempts" => read.attempts = value.and_then(count),
-                b"trace-id" => read.trace_id = value.is_some_and(is_text),
-                b"message-id" => read.message_id = value.is_some_and(is_text),
+                b"trace-id" => read.trace_id = value.and_then(identity).is_some(),
+                b"message-id" => read.message_id = value.and_then(identity).is_some(),
                 _ => {}
             }
         }
@@ -90,12 +90,8 @@ impl<'a> Projection<'a> {
 }
 
 fn identity(value: &[u8]) -> Option<&str> {
-    let urn = std::str::from_utf8(value).ok()?;
-    (!is_blank(urn)).then_some(urn)
-}
-
-fn is_text(value: &[u8]) -> bool {
-    std::str::from_utf8(value).is_ok()
+    let text = std::str::from_utf8(value).ok()?;
+    (!is_blank(text)).then_some(text)
 }
 
 fn count(value: &[u8]) -> Option<i64> {
@@ -137,7 +133,7 @@ mod tests {
     #[test]
     fn what_cannot_be_read_leaves_the_body_to_decide() {
         for (job, attempts) in [(None, None), (Some(&b" \t"[..]), Some(&b"x"[..])), (Some(b"\xff"), Some(b"-1"))] {
-            let batch = batch(&[(JOB, job), (ATTEMPTS, attempts), (TRACE_ID, None), (MESSAGE_ID, Some(b"\xff"))]);
+            let batch = batch(&[(JOB, job), (ATTEMPTS, attempts), (TRACE_ID, job), (MESSAGE_ID, job)]);
             assert_eq!(Projection::read(batch.get(0).unwrap().headers), Projection::default());
         }
     }

@@ -114,7 +114,12 @@ impl<T: Send + 'static> Member<T> {
                 report(&event);
             }
         }
-        Left { unfinished, left_group: closed.is_some(), uncommitted: closed.and_then(|closed| closed.commit.err()) }
+        let left_group = closed.as_ref().is_some_and(|closed| closed.left);
+        let uncommitted = match closed {
+            Some(closed) => closed.commit.err(),
+            None => Some(KafkaError::commit_timed_out(timeout)),
+        };
+        Left { unfinished, uncommitted, left_group }
     }
 
     /// Waits until all workers have ended, at most until then.

@@ -56,6 +56,17 @@ impl Batch {
         Self { bytes: Vec::with_capacity(bytes), entries: Vec::with_capacity(records), arrived: 0 }
     }
 
+    /// A copy of one record.
+    pub(crate) fn of(record: &Record<'_>) -> Self {
+        let Record { offset, timestamp, key, value, headers } = *record;
+        let bytes = key.map_or(0, <[u8]>::len) + value.map_or(0, <[u8]>::len) + headers.bytes.len();
+        let mut batch = Self::with_capacity(bytes, 1);
+        batch.push(offset, timestamp, key, value, |writer| {
+            headers.into_iter().for_each(|(name, value)| writer.push(name, value));
+        });
+        batch
+    }
+
     /// Copies a record in; `headers` is called once to add its headers.
     pub(crate) fn push(
         &mut self,

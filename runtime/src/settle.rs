@@ -41,7 +41,8 @@ pub enum UnknownUrn {
     DeadLetter,
 }
 
-/// What a consumer does with a record that would be a dead letter, when the dead-letter topic is switched off.
+/// What a consumer does with a record whose tries are used up or that failed for good, when the dead-letter topic is
+/// switched off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Exhausted {

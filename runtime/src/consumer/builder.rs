@@ -8,7 +8,7 @@ use crate::{
     config::ConfigError,
     event::Event,
     idempotency::Idempotency,
-    retry_topics::RetryTopics,
+    retry_topics::{RetryTopics, is_topic_name},
     router::Routes,
     settle::{Exhausted, Rules, UnknownUrn},
 };
@@ -96,8 +96,9 @@ impl ConsumerBuilder {
         self
     }
 
-    /// What to do with a record that would be a dead letter, on a work topic with retry topics and
-    /// [without a dead-letter topic](RetryTopics::without_dead_letters); by default it is reported and let go by.
+    /// What to do with a record whose tries are used up or that failed for good, on a work topic with retry topics and
+    /// [without a dead-letter topic](RetryTopics::without_dead_letters); by default it is reported and let go by. A record
+    /// that is no envelope, or of another version, is let go by in any case (contract section 3).
     pub fn exhausted(mut self, policy: Exhausted) -> Self {
         self.rules.exhausted = policy;
         self
@@ -154,6 +155,9 @@ impl ConsumerBuilder {
         }
         if topics.is_empty() {
             return refuse("topics", "name no topic to read");
+        }
+        if !topics.iter().all(|topic| is_topic_name(topic)) {
+            return refuse("topics", "hold a name that Kafka takes for no topic; patterns are not supported");
         }
         if self.rules.max_tries == 0 {
             return refuse("max_tries", "has to be at least 1");

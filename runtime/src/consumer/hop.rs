@@ -1,7 +1,7 @@
 //! The records that settle others: on a retry topic, or on the dead-letter topic (contract sections 2 to 4). Pure: a record
 //! in, a record out, all bytes that are not the hop's own unchanged.
 
-use std::{sync::Arc, time::Duration};
+use std::time::Duration;
 
 use super::{Settled, report::Explained};
 use crate::{
@@ -23,8 +23,8 @@ const SMALL: usize = 1024;
 
 /// A record that goes to another topic, and all that is needed to write it there in one form or another.
 pub(super) struct Hop {
-    batch: Arc<Batch>,
-    index: usize,
+    /// Of this record alone: the batch that it came in is let go meanwhile.
+    record: Batch,
     at: TopicPartition,
     retry: Option<(Tier, Duration)>,
     dead_letters: Option<String>,
@@ -80,8 +80,7 @@ impl Hop {
             }
         };
         let hop = Self {
-            batch: Arc::clone(delivery.batch()),
-            index: delivery.index,
+            record: Batch::of(&delivery.record()?),
             at: at.clone(),
             retry,
             dead_letters: dead_letters.map(str::to_owned),
@@ -95,7 +94,7 @@ impl Hop {
 
     /// The record in this form; `None` where there is no topic for it.
     pub(super) fn record(&self, form: Form) -> Option<OutgoingRecord> {
-        let record = self.batch.get(self.index)?;
+        let record = self.record.get(0)?;
         if form == Form::Retry {
             return self.retry(&record);
         }
@@ -113,6 +112,11 @@ impl Hop {
             Form::WithoutText => self.dead_letter(&record, topic, &self.block(None, None)),
             Form::Pointer => self.pointer(&record, topic),
         })
+    }
+
+    /// Bytes of the record.
+    pub(super) fn size(&self) -> usize {
+        self.record.size()
     }
 
     /// What was done with the record once it is written in this form.
@@ -227,8 +231,7 @@ mod tests {
     fn hop(batch: Batch, reason: DeadLetterReason) -> Hop {
         let tier = Tier { topic: "orders.retry.1".to_owned(), delay: Duration::from_secs(5) };
         Hop {
-            batch: Arc::new(batch),
-            index: 0,
+            record: batch,
             at: TopicPartition { topic: "orders".into(), partition: 3 },
             retry: Some((tier, Duration::from_micros(1500))),
             dead_letters: Some("orders.dlq".to_owned()),

@@ -96,6 +96,7 @@ impl Consumer {
             &SourceSettings {
                 group: self.settings.group.clone(),
                 read: Read::Topics(topics),
+                from_oldest: false,
                 commit_interval: self.settings.commit_interval,
             },
         )?;
@@ -118,8 +119,8 @@ impl Consumer {
 
 /// A consumer at work.
 struct Running<'a> {
-    /// A worker ends with the record that it had to stop at, if any.
-    member: Member<Option<RecordError>>,
+    /// A worker ends with the cause for all to end, if it had one.
+    member: Member<Option<Cause>>,
     counts: Arc<Counts>,
     settings: &'a ConsumerBuilder,
     retry_topics: Arc<[RetryTopics]>,
@@ -137,7 +138,7 @@ impl Running<'_> {
             match happened {
                 Happened::Assigned(assigned) => assigned.into_iter().for_each(|each| self.start(each)),
                 Happened::Event(event) => self.settings.hooks.event(&event),
-                Happened::WorkerEnded(Some(record)) => return Cause::Record(record),
+                Happened::WorkerEnded(Some(cause)) => return cause,
                 // Its assignment has ended.
                 Happened::WorkerEnded(None) => {}
                 Happened::Failed(error) => return Cause::Kafka(error),

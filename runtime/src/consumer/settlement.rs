@@ -4,6 +4,7 @@
 //! finished once the broker has acknowledged the write.
 
 use std::{
+    future::pending,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -11,17 +12,20 @@ use std::{
     time::Duration,
 };
 
-use tokio::task::JoinSet;
+use tokio::{
+    sync::{OwnedSemaphorePermit, Semaphore},
+    task::JoinSet,
+};
 
 use super::{
-    ConsumerBuilder, RecordError, Settled, Summary,
+    ConsumerBuilder, Reason, RecordError, Settled, Summary,
     builder::Hooks,
     hop::{Form, Hop},
     report::{Explained, explain},
 };
 use crate::{
     client::Kafka,
-    deliver::{Next, deliver},
+    deliver::{Next, Undelivered, deliver},
     envelope::{self, Envelope, Verdict},
     error::KafkaError,
     event::Event,
@@ -34,8 +38,8 @@ use crate::{
     settle::{Decision, Outcome, Rules, decide},
 };
 
-/// Records of a partition that may wait for their write before the worker waits for them.
-const UNSETTLED: usize = 256;
+/// Records of a partition that may wait for their write before the worker waits for them: so many KiB of them.
+const UNSETTLED_KIB: u32 = 4096;
 
 /// What a consumer has done so far.
 #[derive(Default)]
@@ -75,7 +79,9 @@ pub(super) struct Settlement {
     topics: Option<RetryTopics>,
     hooks: Hooks,
     counts: Arc<Counts>,
-    writing: JoinSet<()>,
+    /// A write ends with an error when the sending client can send nothing more.
+    writing: JoinSet<Result<(), KafkaError>>,
+    room: Arc<Semaphore>,
 }
 
 impl Settlement {
@@ -94,6 +100,7 @@ impl Settlement {
             hooks: settings.hooks.clone(),
             counts,
             writing: JoinSet::new(),
+            room: Arc::new(Semaphore::new(UNSETTLED_KIB as usize)),
         }
     }
 
@@ -147,17 +154,15 @@ impl Settlement {
 
     /// Writes a record to another topic, in turn, and leaves the wait for its acknowledgement to a task.
     async fn write(&mut self, record: OutgoingRecord, hop: Hop, form: Form, error: RecordError) {
-        while let Some(written) = self.writing.try_join_next() {
-            ended_or_panicked(written);
-        }
-        tokio::select! {
+        let kib = u32::try_from(hop.size() / 1024).unwrap_or(u32::MAX).saturating_add(1).min(UNSETTLED_KIB);
+        let room = tokio::select! {
             biased;
-            () = self.progress.unsettled_below(UNSETTLED) => {}
+            room = Arc::clone(&self.room).acquire_many_owned(kib) => room,
             // Left to the next owner.
             () = self.progress.stopped() => return,
-        }
-        // A client that does not start is found out before the first record.
-        let Ok(sink) = self.kafka.sink() else { return };
+        };
+        // The room is never closed, and a client that does not start is found out before the first record.
+        let (Ok(room), Ok(sink)) = (room, self.kafka.sink()) else { return };
         self.progress.pass(error.offset);
         let sent = sink.queue(record).await;
         let write = Write {
@@ -168,17 +173,29 @@ impl Settlement {
             hop,
             form,
             error,
+            _room: room,
         };
         self.writing.spawn(async move {
             let acknowledged = match sent {
                 Ok(sending) => sending.acknowledged().await,
                 Err(failed) => Err(failed),
             };
-            write.finish(acknowledged).await;
+            write.finish(acknowledged).await
         });
     }
 
-    /// Waits until the writes on their way are acknowledged, or the assignment has ended.
+    /// Is ready when the sending client can send nothing more; writes that are acknowledged are let go.
+    pub(super) async fn client_ended(&mut self) -> KafkaError {
+        loop {
+            match self.writing.join_next().await.map(ended_or_panicked) {
+                Some(Some(Err(error))) => return error,
+                Some(_) => {}
+                None => pending().await,
+            }
+        }
+    }
+
+    /// Waits until the writes on their way are acknowledged, or can no longer be.
     pub(super) async fn finished(&mut self) {
         while let Some(written) = self.writing.join_next().await {
             ended_or_panicked(written);
@@ -188,13 +205,20 @@ impl Settlement {
     /// What is known of the record; that it stops the consumer unless something else is done with it.
     fn describe(&self, delivery: &Delivery, offset: i64, explained: &Explained) -> RecordError {
         let headers = delivery.headers();
-        let body = delivery.record().and_then(|record| record.value).map(envelope::decode);
-        let body = match &body {
+        let (urn, trace_id) = (headers.get_str(headers::JOB), headers.get_str(headers::TRACE_ID));
+        // What is not spoken here, or named by its header and not known, is not decoded (contract section 3).
+        let decodes = match explained.reason {
+            Reason::WrongVersion => false,
+            Reason::UnknownUrn => urn.is_none(),
+            _ => urn.is_none() || trace_id.is_none(),
+        };
+        let value = delivery.record().and_then(|record| record.value).filter(|_| decodes);
+        let body = match value.map(envelope::decode) {
             Some(Verdict::Ok(envelope)) => Some(envelope),
             _ => None,
         };
-        let urn = headers.get_str(headers::JOB).or_else(|| body.map(Envelope::urn));
-        let trace_id = headers.get_str(headers::TRACE_ID).or_else(|| body.and_then(Envelope::trace_id));
+        let urn = urn.or_else(|| body.as_ref().map(Envelope::urn));
+        let trace_id = trace_id.or_else(|| body.as_ref().and_then(Envelope::trace_id));
         RecordError {
             partition: self.partition.clone(),
             offset,
@@ -216,15 +240,21 @@ struct Write {
     hop: Hop,
     form: Form,
     error: RecordError,
+    /// Given back when the write has ended.
+    _room: OwnedSemaphorePermit,
 }
 
 impl Write {
-    /// Sees the write through. It ends unwritten only with the assignment; the record is not committed then.
-    async fn finish(mut self, acknowledged: Result<(), SendError>) {
+    /// Sees the write through. It ends unwritten only with the assignment or with the sending client, which is the error;
+    /// the record is not committed then.
+    async fn finish(mut self, acknowledged: Result<(), SendError>) -> Result<(), KafkaError> {
         if let Err(SendError { error, record }) = acknowledged {
             let kafka = self.kafka.clone();
             let progress = Arc::clone(&self.progress);
-            let Ok(sink) = kafka.sink() else { return };
+            let Ok(sink) = kafka.sink() else { return Ok(()) };
+            if error.is_end_of_client() {
+                return Err(error);
+            }
             let record = match error.is_too_large() {
                 // The batch may have been too large, and not the record.
                 true => *record,
@@ -232,8 +262,10 @@ impl Write {
             };
             let delivered =
                 deliver(sink, record, &progress, |error, record, again_in| self.failed(error, record, again_in));
-            if delivered.await.is_err() {
-                return;
+            match delivered.await {
+                Ok(()) => {}
+                Err(Undelivered::AssignmentEnded) => return Ok(()),
+                Err(Undelivered::ClientEnded(error)) => return Err(error),
             }
         }
         self.progress.settle(self.error.offset);
@@ -244,6 +276,7 @@ impl Write {
         }
         .fetch_add(1, Ordering::Relaxed);
         report(&self.hooks, &self.error);
+        Ok(())
     }
 
     /// What to send after a failed write: something smaller where the record is too large, else the same again.

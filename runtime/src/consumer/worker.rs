@@ -5,7 +5,7 @@ use std::{panic::AssertUnwindSafe, sync::Arc, time::Duration};
 use futures_util::FutureExt as _;
 use tracing::Instrument as _;
 
-use super::{RecordError, settlement::Settlement};
+use super::{Cause, settlement::Settlement};
 use crate::{
     envelope::{self, Envelope, Poison, Verdict},
     handler::{Delivery, HandlerError},
@@ -30,8 +30,8 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Works until the assignment ends, or returns the record that it had to stop at.
-    pub(super) async fn run(mut self) -> Option<RecordError> {
+    /// Works until the assignment ends, or returns why it had to stop.
+    pub(super) async fn run(mut self) -> Option<Cause> {
         let stopped = self.work().await;
         match stopped {
             None => self.settlement.finished().await,
@@ -42,9 +42,12 @@ impl Worker {
         stopped.filter(|_| !self.settlement.progress.is_stopped())
     }
 
-    async fn work(&mut self) -> Option<RecordError> {
-        while let Some(batch) = self.batches.next().await {
-            let batch = Arc::new(batch);
+    async fn work(&mut self) -> Option<Cause> {
+        loop {
+            let batch = tokio::select! {
+                batch = self.batches.next() => Arc::new(batch?),
+                error = self.settlement.client_ended() => return Some(Cause::Kafka(error)),
+            };
             let mut delivery = Delivery::new(
                 self.settlement.kafka.clone(),
                 Arc::clone(&self.retry_topics),
@@ -58,12 +61,11 @@ impl Worker {
                 self.settlement.progress.start(record.offset);
                 let outcome = self.process(&record, &mut delivery).await;
                 if let Some(stopped) = self.settlement.settle(&delivery, record.offset, &outcome).await {
-                    return Some(stopped);
+                    return Some(Cause::Record(stopped));
                 }
                 delivery.index += 1;
             }
         }
-        None
     }
 
     async fn process(&self, record: &Record<'_>, delivery: &mut Delivery) -> Outcome {
@@ -86,7 +88,7 @@ impl Worker {
             return Err(Outcome::UnknownUrn);
         }
         let envelope = decode(record)?;
-        delivery.attempts = projection.attempts.unwrap_or_else(|| envelope.attempts());
+        delivery.attempts = projection.attempts.unwrap_or_else(|| envelope.attempts().max(0));
         let route = named.unwrap_or_else(|| self.routes.find(envelope.urn())).ok_or(Outcome::UnknownUrn)?;
         if let Some(version) = envelope.schema_version().filter(|version| *version != 1) {
             return Err(Outcome::WrongVersion(version.to_string()));
@@ -105,10 +107,6 @@ impl Worker {
     }
 
     async fn handle(&self, route: &Route, data: &str, delivery: &Delivery) -> Outcome {
-        let handling = match route.call(data, delivery) {
-            Ok(handling) => handling,
-            Err(misfit) => return Outcome::Misfit(misfit),
-        };
         let span = tracing::info_span!(
             "babelqueue.handle",
             urn = route.urn(),
@@ -128,17 +126,27 @@ impl Worker {
             delivery.trace_id(),
             delivery.attempts(),
         );
+        // Decoded within, so that a panic of the user's decoding is caught, and a duplicate is not decoded.
+        let mut misfit = None;
+        let work = async {
+            match route.call(data, delivery) {
+                Ok(handling) => handling.await,
+                Err(error) => Err(HandlerError::fatal(misfit.insert(error).to_string())),
+            }
+        };
         let guarded = async {
-            let Some(guard) = &self.idempotency else { return handling.await };
-            if guard.run(delivery.message_id(), handling).await? == Guarded::Skipped {
+            let Some(guard) = &self.idempotency else { return work.await };
+            if guard.run(delivery.message_id(), work).await? == Guarded::Skipped {
                 self.settlement.count_duplicate();
             }
             Ok(())
         };
-        match AssertUnwindSafe(guarded.instrument(span)).catch_unwind().await {
-            Ok(Ok(())) => Outcome::Handled,
-            Ok(Err(error)) => Outcome::Failed(error),
-            Err(panic) => Outcome::Failed(HandlerError::new(panic_text(panic.as_ref()))),
+        let result = AssertUnwindSafe(guarded.instrument(span)).catch_unwind().await;
+        match (result, misfit) {
+            (_, Some(misfit)) => Outcome::Misfit(misfit),
+            (Ok(Ok(())), None) => Outcome::Handled,
+            (Ok(Err(error)), None) => Outcome::Failed(error),
+            (Err(panic), None) => Outcome::Failed(HandlerError::new(panic_text(panic.as_ref()))),
         }
     }
 }

@@ -8,7 +8,7 @@ use std::{
         mpsc::{Receiver, RecvTimeoutError, Sender, channel},
     },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use rdkafka::{
@@ -18,10 +18,7 @@ use rdkafka::{
 };
 
 use super::group::Client;
-use crate::{
-    error::{Class, KafkaError},
-    record::TopicPartition,
-};
+use crate::{error::KafkaError, record::TopicPartition, time::deadline};
 
 /// The offset to commit for each partition.
 pub(super) type Offsets = Vec<(TopicPartition, i64)>;
@@ -31,6 +28,8 @@ pub(super) type Committed = Result<(), KafkaError>;
 
 struct Request {
     offsets: Offsets,
+    /// When nobody waits for it any more: after a rebalance another member may own the partitions.
+    until: Instant,
     reply: Sender<Committed>,
 }
 
@@ -53,11 +52,11 @@ impl Committer {
         Ok((Self { requests }, ended))
     }
 
-    /// Commits; the reply comes on the returned channel.
-    pub(super) fn commit(&self, offsets: Offsets) -> Receiver<Committed> {
+    /// Commits, unless it is not begun by then; the reply comes on the returned channel.
+    pub(super) fn commit(&self, offsets: Offsets, until: Instant) -> Receiver<Committed> {
         let (reply, replies) = channel();
         // When the thread is gone the reply channel is closed at once, which reads as a failed commit.
-        let _ = self.requests.send(Request { offsets, reply });
+        let _ = self.requests.send(Request { offsets, until, reply });
         replies
     }
 
@@ -66,22 +65,19 @@ impl Committer {
         if offsets.is_empty() {
             return Ok(());
         }
-        match self.commit(offsets).recv_timeout(timeout) {
+        match self.commit(offsets, deadline(timeout)).recv_timeout(timeout) {
             Ok(committed) => committed,
-            Err(RecvTimeoutError::Timeout) => Err(KafkaError::new(
-                "CommitTimedOut",
-                format!("no answer to a commit within {timeout:?}"),
-                Class::Retriable,
-            )),
-            Err(RecvTimeoutError::Disconnected) => {
-                Err(KafkaError::new("Closed", "the consumer is closed", Class::Permanent))
-            }
+            Err(RecvTimeoutError::Timeout) => Err(KafkaError::commit_timed_out(timeout)),
+            Err(RecvTimeoutError::Disconnected) => Err(KafkaError::closed("consumer")),
         }
     }
 }
 
 fn serve(client: &Client, requests: &Receiver<Request>) {
-    for Request { offsets, reply } in requests {
+    for Request { offsets, until, reply } in requests {
+        if Instant::now() > until {
+            continue;
+        }
         let result = commit(client, &offsets);
         // Nobody waits any more for a commit that took too long.
         let _ = reply.send(result);

@@ -18,9 +18,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{
     committer::Committer,
     lanes::{Lane, Lanes},
-    native::Waker,
     source::SourceEvent,
     troubles::Troubles,
+    waker::Waker,
 };
 use crate::{event::Event, record::TopicPartition};
 
@@ -140,7 +140,9 @@ impl ClientContext for Group {
         self.report(match code {
             Some(Code::PollExceeded) => Event::LeftGroup { error },
             Some(Code::UnknownTopic | Code::UnknownTopicOrPartition) => {
-                let topic = self.topics.iter().find(|topic| reason.contains(topic.as_str())).cloned();
+                // The longest one: `orders` is contained in the name of `orders.retry.1` too.
+                let named = self.topics.iter().filter(|topic| reason.contains(topic.as_str()));
+                let topic = named.max_by_key(|topic| topic.len()).cloned();
                 Event::TopicMissing { topic: topic.unwrap_or_default(), error }
             }
             _ if self.troubles().are_new(error.code(), Instant::now()) => Event::Trouble { error },

@@ -11,10 +11,7 @@ use std::{
 use rdkafka::message::{BorrowedMessage, Message as _};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{
-    Progress,
-    native::{self, Waker},
-};
+use super::{Progress, native, waker::Waker};
 use crate::{
     record::{Batch, TopicPartition},
     time::now_ms,
@@ -50,8 +47,8 @@ impl Batches {
     pub(crate) async fn next(&mut self) -> Option<Batch> {
         let (records, bytes) = mem::take(&mut self.held);
         if records > 0 {
-            self.room.records.fetch_add(records, Ordering::Relaxed);
-            self.room.bytes.fetch_add(bytes, Ordering::Relaxed);
+            self.room.records.fetch_add(records, Ordering::SeqCst);
+            self.room.bytes.fetch_add(bytes, Ordering::SeqCst);
             if self.room.wanted.load(Ordering::SeqCst) {
                 self.waker.wake();
             }

@@ -14,6 +14,7 @@ mod settings;
 mod sink;
 mod source;
 mod troubles;
+mod waker;
 
 pub(crate) use admin::{Admin, Found, FoundTopics, NewTopic, Settings, is_without_admin_calls};
 pub(crate) use ends::ends;
@@ -47,6 +48,7 @@ mod tests {
         let settings = SourceSettings {
             group: "workers".to_owned(),
             read: Read::Topics(vec!["orders".to_owned()]),
+            from_oldest: false,
             commit_interval: Duration::from_secs(1),
         };
         let mut source = Source::start(&config, &settings).unwrap();

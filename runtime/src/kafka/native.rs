@@ -1,11 +1,7 @@
 //! The only unsafe code: what the client library's safe interface lacks.
 #![allow(unsafe_code)]
 
-use std::{
-    ffi::CStr,
-    ptr::{self, NonNull},
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{ffi::CStr, ptr};
 
 use rdkafka::{
     bindings,
@@ -68,50 +64,6 @@ unsafe fn each<'a>(headers: *mut RDKafkaHeaders, mut visit: impl FnMut(&'a [u8],
             let value = (!value.is_null()).then(|| std::slice::from_raw_parts(value.cast::<u8>(), size));
             visit(CStr::from_ptr(name).to_bytes(), value);
         }
-    }
-}
-
-/// Wakes the thread that polls a consumer, which otherwise waits for the next record.
-#[derive(Default)]
-pub(super) struct Waker {
-    /// Only while the client is there.
-    queue: Mutex<Option<Queue>>,
-}
-
-struct Queue(NonNull<bindings::rd_kafka_queue_t>);
-
-// SAFETY: the client library's queues may be used from any thread.
-unsafe impl Send for Queue {}
-
-impl Drop for Queue {
-    fn drop(&mut self) {
-        // SAFETY: it is a reference of its own, given up once.
-        unsafe { bindings::rd_kafka_queue_destroy(self.0.as_ptr()) };
-    }
-}
-
-impl Waker {
-    pub(super) fn attach<C: rdkafka::ClientContext>(&self, client: &rdkafka::client::Client<C>) {
-        // SAFETY: the client is alive while it is borrowed.
-        let queue = unsafe { bindings::rd_kafka_queue_get_consumer(client.native_ptr()) };
-        *self.queue() = NonNull::new(queue).map(Queue);
-    }
-
-    /// Ends the present wait, or else the next one.
-    pub(super) fn wake(&self) {
-        if let Some(Queue(queue)) = &*self.queue() {
-            // SAFETY: the reference is given up only under the lock.
-            unsafe { bindings::rd_kafka_queue_yield(queue.as_ptr()) };
-        }
-    }
-
-    /// Lets go of the client before it is closed; waking does nothing from now on.
-    pub(super) fn detach(&self) {
-        *self.queue() = None;
-    }
-
-    fn queue(&self) -> MutexGuard<'_, Option<Queue>> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -22,7 +22,6 @@ pub(crate) struct Progress {
     next: AtomicI64,
     /// The records that were passed and are not finished.
     unsettled: Mutex<BTreeSet<i64>>,
-    settled: Notify,
     running: AtomicI64,
     stopped: AtomicBool,
     stop: Notify,
@@ -33,7 +32,6 @@ impl Progress {
         Self {
             next: AtomicI64::new(NOTHING),
             unsettled: Mutex::default(),
-            settled: Notify::new(),
             running: AtomicI64::new(NOTHING),
             stopped: AtomicBool::new(false),
             stop: Notify::new(),
@@ -62,19 +60,6 @@ impl Progress {
     /// A record that was passed is finished.
     pub(crate) fn settle(&self, offset: i64) {
         self.unsettled().remove(&offset);
-        self.settled.notify_waiters();
-    }
-
-    /// Waits until fewer than `most` records are unsettled.
-    pub(crate) async fn unsettled_below(&self, most: usize) {
-        loop {
-            // Made before looking, so that nothing is missed in between.
-            let settled = self.settled.notified();
-            if self.unsettled().len() < most {
-                return;
-            }
-            settled.await;
-        }
     }
 
     fn unsettled(&self) -> MutexGuard<'_, BTreeSet<i64>> {
@@ -148,8 +133,8 @@ mod tests {
         assert!(earlier.is_stopped() && !present.is_stopped());
     }
 
-    #[tokio::test]
-    async fn an_unsettled_record_holds_the_watermark_until_it_is_settled() {
+    #[test]
+    fn an_unsettled_record_holds_the_watermark_until_it_is_settled() {
         let progress = Progress::new();
         progress.finish(4);
         progress.pass(5);
@@ -160,19 +145,14 @@ mod tests {
         assert_eq!(progress.committable(), Some(5));
         progress.settle(5);
         assert_eq!(progress.committable(), Some(10));
-        progress.unsettled_below(1).await;
     }
 
-    #[tokio::test]
-    async fn a_record_that_was_passed_first_is_not_committed() {
+    #[test]
+    fn a_record_that_was_passed_first_is_not_committed() {
         let progress = Progress::new();
         progress.pass(7);
         assert_eq!(progress.committable(), Some(7));
-        let waiting = progress.unsettled_below(1);
-        let mut waiting = std::pin::pin!(waiting);
-        assert!(futures_util::poll!(&mut waiting).is_pending());
         progress.settle(7);
-        waiting.await;
         assert_eq!(progress.committable(), Some(8));
     }
 

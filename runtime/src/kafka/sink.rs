@@ -101,7 +101,14 @@ pub(crate) struct SendError {
     pub(crate) record: Box<OutgoingRecord>,
 }
 
-type Reply = Box<oneshot::Sender<Result<(), SendError>>>;
+type Reply = Box<Report>;
+
+/// Where to answer a send, and what the client's own report leaves out.
+struct Report {
+    sender: oneshot::Sender<Result<(), SendError>>,
+    timestamp: Option<i64>,
+}
+
 type Client = ThreadedProducer<Reports>;
 
 /// The sending side of a connection: an idempotent client that waits for all in-sync replicas.
@@ -286,14 +293,14 @@ const TIMED_OUT: &str = "MessageTimedOut";
 const ALL_DOWN: &str = "AllBrokersDown";
 
 fn closed(record: OutgoingRecord) -> SendError {
-    let error = KafkaError::new("Closed", "the publisher is closed", Class::Permanent);
-    SendError { error, record: Box::new(record) }
+    SendError { error: KafkaError::closed("publisher"), record: Box::new(record) }
 }
 
 fn enqueue(client: &Client, record: OutgoingRecord) -> Result<oneshot::Receiver<Result<(), SendError>>, SendError> {
     let OutgoingRecord { topic, key, value, headers, timestamp } = record;
-    let (report, reply) = oneshot::channel();
-    let mut send: BaseRecord<'_, [u8], [u8], Reply> = BaseRecord::with_opaque_to(&topic, Box::new(report));
+    let (sender, reply) = oneshot::channel();
+    let mut send: BaseRecord<'_, [u8], [u8], Reply> =
+        BaseRecord::with_opaque_to(&topic, Box::new(Report { sender, timestamp }));
     send.key = key.as_deref();
     send.payload = value.as_deref();
     send.timestamp = timestamp;
@@ -351,7 +358,7 @@ impl ProducerContext for Reports {
                     key: message.key().map(<[u8]>::to_vec),
                     value: message.payload().map(<[u8]>::to_vec),
                     headers: message.headers().cloned().unwrap_or_default(),
-                    timestamp: message.timestamp().to_millis(),
+                    timestamp: reply.timestamp,
                 };
                 let error = match error.rdkafka_error_code() {
                     Some(Code::PurgeQueue | Code::PurgeInflight) => KafkaError::new(
@@ -365,6 +372,6 @@ impl ProducerContext for Reports {
             }
         };
         // The sender may have stopped waiting.
-        let _ = reply.send(result);
+        let _ = reply.sender.send(result);
     }
 }

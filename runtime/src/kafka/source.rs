@@ -3,7 +3,7 @@
 use std::{
     sync::{
         Arc,
-        mpsc::{Receiver, Sender, TryRecvError, channel},
+        mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel},
     },
     thread,
     time::{Duration, Instant},
@@ -24,8 +24,8 @@ use super::{
     committer::{Committed, Committer, Offsets},
     group::{Client, Group},
     lanes::Lane,
-    native::Waker,
     settings,
+    waker::Waker,
 };
 use crate::{
     config::{Config, ConfigError},
@@ -35,7 +35,7 @@ use crate::{
     time::deadline,
 };
 
-/// How long a poll waits for a record when nothing else is due.
+/// How long the thread waits when nothing wakes it, before it looks whether a commit is due.
 const IDLE: Duration = Duration::from_millis(100);
 /// Records polled before commands, commits and pauses are looked at again.
 const ROUND: usize = 1024;
@@ -48,6 +48,8 @@ const UNATTENDED_CLOSE: Duration = Duration::from_secs(5);
 pub(crate) struct SourceSettings {
     pub(crate) group: String,
     pub(crate) read: Read,
+    /// Whether a new group begins with the oldest record whatever the user's properties say.
+    pub(crate) from_oldest: bool,
     pub(crate) commit_interval: Duration,
 }
 
@@ -102,6 +104,8 @@ pub(crate) enum SourceEvent {
 pub(crate) struct Closed {
     /// The last commit.
     pub(crate) commit: Result<(), KafkaError>,
+    /// Whether the client was closed in time.
+    pub(crate) left: bool,
 }
 
 enum Command {
@@ -130,9 +134,13 @@ impl Source {
         if !matches!(settings.read, Read::Topics(_)) {
             client.set("enable.partition.eof", "true");
         }
-        let client: Client = client.create_with_context(group).map_err(settings::refused)?;
+        if settings.from_oldest {
+            client.set("auto.offset.reset", "earliest");
+        }
+        let mut client: Client = client.create_with_context(group).map_err(settings::refused)?;
+        let something_to_poll = Arc::clone(&waker);
+        client.set_nonempty_callback(move || something_to_poll.wake());
         let client = Arc::new(client);
-        waker.attach(client.client());
         settings.read.start(&client).map_err(|error| failed(error.to_string()))?;
         let (committer, committer_ended) =
             Committer::start(Arc::clone(&client)).map_err(|error| failed(error.to_string()))?;
@@ -196,6 +204,7 @@ struct Poller {
 
 impl Poller {
     fn run(mut self) {
+        self.waker.attach();
         loop {
             match self.commands.try_recv() {
                 Ok(Command::Drain) => self.drain(),
@@ -223,11 +232,12 @@ impl Poller {
         self.client.context()
     }
 
+    /// Takes in what is there; when that is nothing, waits to be woken first.
     fn poll(&self) {
-        let mut wait = IDLE;
+        // One poll without a record may have served something else, with records behind it.
+        let mut nothing = 0;
         for _ in 0..ROUND {
-            match self.client.poll(wait) {
-                // While draining what was fetched ahead is left to the next owner.
+            match self.client.poll(Duration::ZERO) {
                 // A round of large records would be many times what a lane may hold.
                 Some(Ok(message)) if !self.draining => {
                     if self.group().lanes().push(&message) {
@@ -235,11 +245,16 @@ impl Poller {
                     }
                 }
                 Some(Err(ClientError::PartitionEOF(partition))) => self.group().lanes().end_of_partition(partition),
-                // Errors have reached the group's callback.
+                // While draining what was fetched ahead is left to the next owner. Errors have reached the group's
+                // callback.
                 Some(Ok(_) | Err(_)) => {}
-                None => break,
+                None if nothing == 0 => nothing += 1,
+                None => {
+                    self.group().lanes().flush();
+                    self.waker.wait(IDLE);
+                    return;
+                }
             }
-            wait = Duration::ZERO;
         }
         self.group().lanes().flush();
     }
@@ -257,8 +272,10 @@ impl Poller {
     }
 
     fn resume_lanes_with_room(&self) {
-        if !self.draining {
-            self.turn(false, |lane| lane.is_paused() && lane.has_room());
+        match self.draining {
+            // A rebalance may have brought new partitions meanwhile.
+            true => self.turn(true, |lane| !lane.is_paused()),
+            false => self.turn(false, |lane| lane.is_paused() && lane.has_room()),
         }
     }
 
@@ -291,7 +308,7 @@ impl Poller {
             }
         }
         if !offsets.is_empty() {
-            self.committing = Some(self.committer.commit(offsets));
+            self.committing = Some(self.committer.commit(offsets, deadline(Duration::MAX)));
         }
     }
 
@@ -300,13 +317,14 @@ impl Poller {
         let Some(committing) = &self.committing else { return };
         match committing.try_recv() {
             Err(TryRecvError::Empty) => return,
-            Ok(Err(error)) => {
+            Ok(Ok(())) => {}
+            failed => {
+                let error = failed.ok().and_then(Result::err).unwrap_or_else(|| KafkaError::closed("consumer"));
                 for lane in &mut self.group().lanes().open {
                     lane.requested = None;
                 }
                 self.group().report(Event::CommitFailed { error });
             }
-            Ok(Ok(())) | Err(TryRecvError::Disconnected) => {}
         }
         self.committing = None;
     }
@@ -324,12 +342,11 @@ impl Poller {
         let offsets = self.group().lanes().open.iter().filter_map(Lane::committable).collect();
         let commit = self.committer.commit_within(offsets, remaining());
         self.group().set_committer(None);
-        self.waker.detach();
         let Self { client, committer, committer_ended, .. } = self;
         drop(committer);
         // Whoever drops the client last closes it, which blocks; that should be this thread.
-        let _ = committer_ended.recv_timeout(remaining());
+        let left = committer_ended.recv_timeout(remaining()) == Err(RecvTimeoutError::Disconnected);
         drop(client);
-        Closed { commit }
+        Closed { commit, left }
     }
 }

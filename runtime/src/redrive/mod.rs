@@ -38,10 +38,10 @@ use self::{
 };
 use crate::{
     config::ConfigError,
-    error::{Class, KafkaError},
+    error::KafkaError,
     event::Event,
     kafka::{self, Assigned, Progress, Read, SourceSettings},
-    member::{Happened, Left, Member},
+    member::{Happened, Member},
     record::TopicPartition,
     time::now_ms,
 };
@@ -136,7 +136,12 @@ impl Redrive {
         };
         let member = Member::start(
             self.kafka.config(),
-            &SourceSettings { group: self.group.clone(), read: self.read(&ends), commit_interval: COMMIT_INTERVAL },
+            &SourceSettings {
+                group: self.group.clone(),
+                read: self.read(&ends),
+                from_oldest: true,
+                commit_interval: COMMIT_INTERVAL,
+            },
         )?;
         let shared = Shared {
             ends,
@@ -250,15 +255,7 @@ impl Running {
         let timeout = self.shared.settings.kafka.config().delivery_timeout.saturating_add(CLOSE);
         let left = self.member.leave(timeout, Event::trace).await;
         let mut report = self.shared.report().clone();
-        report.uncommitted = match left {
-            _ if report.dry => None,
-            Left { left_group: true, uncommitted, .. } => uncommitted,
-            Left { .. } => Some(KafkaError::new(
-                "CommitTimedOut",
-                format!("no answer to the last commit within {timeout:?}"),
-                Class::Retriable,
-            )),
-        };
+        report.uncommitted = left.uncommitted.filter(|_| !report.dry);
         if let Some(error) = &report.uncommitted {
             tracing::warn!(%error, "what was redriven last is not committed, and will be redriven again");
         }

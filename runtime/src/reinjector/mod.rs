@@ -54,7 +54,6 @@ type Hook = Arc<dyn Fn(&Event) + Send + Sync>;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Clone)]
 #[must_use = "a reinjector does nothing until `.run_until(…)` is awaited"]
 pub struct Reinjector {
     kafka: Kafka,

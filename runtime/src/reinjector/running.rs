@@ -21,7 +21,8 @@ use crate::{
 };
 
 pub(super) struct Running<'a> {
-    member: Member<()>,
+    /// A worker ends with an error when the sending client can send nothing more.
+    member: Member<Option<KafkaError>>,
     reinjected: Arc<AtomicU64>,
     /// By retry topic.
     tiers: HashMap<String, Duration>,
@@ -37,6 +38,7 @@ impl<'a> Running<'a> {
             &SourceSettings {
                 group: settings.group.clone(),
                 read: Read::Topics(tiers.keys().cloned().collect()),
+                from_oldest: true,
                 commit_interval: settings.commit_interval,
             },
         )?;
@@ -59,8 +61,8 @@ impl<'a> Running<'a> {
                 Happened::Assigned(assigned) => assigned.into_iter().for_each(|each| self.work_on(each)),
                 Happened::Event(event) => report(self.settings, &event),
                 // Its assignment has ended.
-                Happened::WorkerEnded(()) => {}
-                Happened::Failed(error) => return Err(error),
+                Happened::WorkerEnded(None) => {}
+                Happened::WorkerEnded(Some(error)) | Happened::Failed(error) => return Err(error),
             }
         }
     }

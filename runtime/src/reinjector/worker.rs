@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     client::Kafka,
-    deliver::{AssignmentEnded, Next, deliver},
+    deliver::{Next, Undelivered, deliver},
     error::KafkaError,
     event::Event,
     kafka::{Batches, OutgoingRecord, Progress, SendError, Sink},
@@ -42,11 +42,11 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Works until the assignment ends.
-    pub(super) async fn run(self) {
+    /// Works until the assignment ends, or returns why the sending client can send nothing more.
+    pub(super) async fn run(self) -> Option<KafkaError> {
         let Self { partition, tier, mut batches, progress, kafka, hook, reinjected } = self;
         // A client that does not start is found out before the first assignment.
-        let Ok(sink) = kafka.sink() else { return };
+        let Ok(sink) = kafka.sink() else { return None };
         let mut writes = Writes {
             partition: &partition,
             progress: &progress,
@@ -56,9 +56,12 @@ impl Worker {
             in_flight: FuturesOrdered::new(),
             bytes: 0,
         };
-        if writes.forward(&mut batches, tier).await.is_err() {
-            // What is acknowledged counts; the rest is left to the next owner.
-            writes.finish_acknowledged().await;
+        let ended = writes.forward(&mut batches, tier).await;
+        // What is acknowledged counts; the rest is left to the next owner.
+        writes.finish_acknowledged().await;
+        match ended {
+            Err(Undelivered::ClientEnded(error)) => Some(error),
+            Err(Undelivered::AssignmentEnded) | Ok(()) => None,
         }
     }
 }
@@ -82,7 +85,7 @@ struct Written {
 }
 
 impl Writes<'_> {
-    async fn forward(&mut self, batches: &mut Batches, tier: Duration) -> Result<(), AssignmentEnded> {
+    async fn forward(&mut self, batches: &mut Batches, tier: Duration) -> Result<(), Undelivered> {
         loop {
             let batch = tokio::select! {
                 biased;
@@ -90,7 +93,7 @@ impl Writes<'_> {
                     self.settle(written).await?;
                     continue;
                 }
-                batch = batches.next() => batch.ok_or(AssignmentEnded)?,
+                batch = batches.next() => batch.ok_or(Undelivered::AssignmentEnded)?,
             };
             for record in (0..batch.len()).filter_map(|index| batch.get(index)) {
                 self.wait(Due::of(record.timestamp, tier, batch.arrived)).await?;
@@ -100,14 +103,14 @@ impl Writes<'_> {
     }
 
     /// Waits until the record at the head is due; what was written before it goes on to be settled.
-    async fn wait(&mut self, mut due: Due) -> Result<(), AssignmentEnded> {
+    async fn wait(&mut self, mut due: Due) -> Result<(), Undelivered> {
         while let Some(sleep) = due.sleep(now_ms()) {
             let (progress, timer) = (self.progress, tokio::time::sleep(sleep));
             let mut timer = std::pin::pin!(timer);
             let mut stopped = std::pin::pin!(progress.stopped());
             loop {
                 tokio::select! {
-                    () = &mut stopped => return Err(AssignmentEnded),
+                    () = &mut stopped => return Err(Undelivered::AssignmentEnded),
                     Some(written) = self.in_flight.next() => self.settle(written).await?,
                     () = &mut timer => break,
                 }
@@ -117,7 +120,7 @@ impl Writes<'_> {
     }
 
     /// Puts the record on its way, once there is room for it.
-    async fn write(&mut self, record: &Record<'_>) -> Result<(), AssignmentEnded> {
+    async fn write(&mut self, record: &Record<'_>) -> Result<(), Undelivered> {
         let bytes = size(record);
         while self.in_flight.len() >= IN_FLIGHT_RECORDS
             || (self.bytes + bytes > IN_FLIGHT_BYTES && !self.in_flight.is_empty())
@@ -126,11 +129,11 @@ impl Writes<'_> {
             self.settle(written).await?;
         }
         if self.progress.is_stopped() {
-            return Err(AssignmentEnded);
+            return Err(Undelivered::AssignmentEnded);
         }
         let queued = tokio::select! {
             queued = self.sink.queue(next_hop(record, self.partition)) => queued,
-            () = self.progress.stopped() => return Err(AssignmentEnded),
+            () = self.progress.stopped() => return Err(Undelivered::AssignmentEnded),
         };
         let offset = record.offset;
         self.bytes += bytes;
@@ -143,7 +146,7 @@ impl Writes<'_> {
 
     /// Finishes an acknowledged record. Behind a failed one nothing further is put on its way: once all the others have
     /// got their answer, those that failed are delivered one by one, in order, before anything else.
-    async fn settle(&mut self, written: Written) -> Result<(), AssignmentEnded> {
+    async fn settle(&mut self, written: Written) -> Result<(), Undelivered> {
         let Written { offset, bytes, result } = written;
         self.bytes -= bytes;
         let Err(SendError { record, .. }) = result else {
@@ -162,10 +165,7 @@ impl Writes<'_> {
         Ok(())
     }
 
-    async fn deliver(&mut self, offset: i64, record: OutgoingRecord) -> Result<(), AssignmentEnded> {
-        if self.progress.is_stopped() {
-            return Err(AssignmentEnded);
-        }
+    async fn deliver(&mut self, offset: i64, record: OutgoingRecord) -> Result<(), Undelivered> {
         let failed = |error: &KafkaError, record: OutgoingRecord, again_in| {
             let event = Event::WriteFailed {
                 partition: self.partition.clone(),
