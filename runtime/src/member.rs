@@ -117,6 +117,8 @@ impl<T: Send + 'static> Member<T> {
         let left_group = closed.as_ref().is_some_and(|closed| closed.left);
         let uncommitted = match closed {
             Some(closed) => closed.commit.err(),
+            // Without a finished record there was nothing to commit.
+            None if self.progress.values().all(|progress| progress.committable().is_none()) => None,
             None => Some(KafkaError::commit_timed_out(timeout)),
         };
         Left { unfinished, uncommitted, left_group }

@@ -241,5 +241,10 @@ mod tests {
         assert_eq!(second.headers.get("a"), Some(&b""[..]));
         assert_eq!(second.headers.get("b"), None);
         assert!(batch.get(2).is_none());
+
+        let copy = Batch::of(&second);
+        let copied = copy.get(0).unwrap();
+        assert_eq!((copied.offset, copied.timestamp, copied.key, copied.value), (9, None, Some(&b""[..]), None));
+        assert_eq!(copied.headers.iter().collect::<Vec<_>>(), headers);
     }
 }

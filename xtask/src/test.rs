@@ -59,7 +59,7 @@ impl Step {
 // the packages that a command names, and another set would compile librdkafka again.
 const UNIT: &str = "test --workspace";
 const NUMBERS: &str = "test --quiet -p babelqueue --features serde_json/arbitrary_precision --lib --test embedded \
-                       --test properties";
+                       --test properties --test traces";
 const STORES: &str = "test --workspace --test stores";
 /// What the tests measured is shown too.
 const LIVE: &str = "test --workspace --test live -- --show-output";

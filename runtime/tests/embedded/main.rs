@@ -10,6 +10,5 @@ mod redriving;
 mod reinjector;
 mod settling;
 mod shutting_down;
-mod traces;
 mod tracing_events;
 mod validating;

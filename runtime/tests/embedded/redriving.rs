@@ -424,3 +424,11 @@ async fn a_handler_sees_a_replay_and_its_retries_and_leaves_out_what_must_not_ha
     };
     consumer.run_until(signal).await.unwrap();
 }
+
+#[tokio::test]
+async fn a_new_group_begins_with_the_oldest_dead_letter_whatever_consumers_begin_with() {
+    let (broker, _) = broker(1, &[Letter::of(0)]).await;
+    let kafka = broker.builder().consumer_property("auto.offset.reset", "latest").build().unwrap();
+    let report = kafka.redrive(DLQ).run().await.unwrap();
+    assert_eq!((report.read, report.redriven), (1, 1));
+}

@@ -25,7 +25,7 @@ use tokio::{
 
 use crate::jobs::{Foreign, OrderCreated};
 
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_secs(90);
 const GROUP: &str = "workers";
 const TIERS: [Duration; 2] = [Duration::from_secs(5), Duration::from_secs(60)];
 
@@ -135,7 +135,7 @@ impl Running {
 }
 
 async fn within<T>(future: impl Future<Output = T>) -> T {
-    tokio::time::timeout(PATIENCE, future).await.expect("it comes within 30 s")
+    tokio::time::timeout(PATIENCE, future).await.expect("it comes within 90 s")
 }
 
 /// The records of the one partition of a topic, in order.
@@ -148,7 +148,7 @@ fn lying_on(broker: &TestBroker, topic: &str) -> Vec<OwnedMessage> {
     consumer.assign(&list).unwrap();
     let mut records: Vec<OwnedMessage> = Vec::new();
     while records.last().map_or(0, |record| record.offset() + 1) < end {
-        records.push(consumer.poll(PATIENCE).expect("a record within 30 s").unwrap().detach());
+        records.push(consumer.poll(PATIENCE).expect("a record within 90 s").unwrap().detach());
     }
     records
 }

@@ -81,3 +81,11 @@ async fn strategies_without_a_topic_to_go_to() {
 async fn no_try_at_all() {
     assert_eq!(refusal(|consumer| consumer.max_tries(0)).await, "`max_tries` has to be at least 1");
 }
+
+#[tokio::test]
+async fn names_that_are_no_topics() {
+    for topic in ["^orders.*", "orders\0", ""] {
+        let text = refusal(|consumer| consumer.topics([topic])).await;
+        assert!(text.starts_with("`topics` hold a name that Kafka takes for no topic"), "{text}");
+    }
+}

@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use babelqueue::{Publisher, Reason, Settled, testing::TestBroker};
+use babelqueue::{Delivery, HandlerError, Publisher, Reason, Settled, routes, testing::TestBroker};
 use rdkafka::Message as _;
+use tokio::sync::mpsc::unbounded_channel;
 
 use super::{GROUP, Running, TIERS, body, broker, foreign, headers, lying_on, text, tiers, told};
-use crate::jobs::{OrderCreated, committed, read};
+use crate::jobs::{Foreign, OrderCreated, committed, read};
 
 #[tokio::test]
 async fn each_failure_waits_on_the_next_tier_and_the_records_behind_it_are_handled() {
@@ -144,4 +145,43 @@ async fn the_partitioner_picks_the_partition_of_a_retry_topic_that_has_fewer() {
         partitions.entry(record.key().unwrap().to_vec()).or_default().push(record.partition());
     }
     assert!(partitions.values().all(|each| each.len() == 2 && each[0] == each[1]), "{partitions:?}");
+}
+
+#[tokio::test]
+async fn a_negative_count_is_no_more_tries() {
+    let (broker, kafka) = broker();
+    let body = body(1, "fail", 0).replace(r#""attempts":0"#, r#""attempts":-9223372036854775808"#);
+    Foreign::value(body).send(&broker).await;
+    let mut running = Running::start(kafka.consumer(GROUP).retry_topics(tiers()));
+    running.errors(1).await;
+    running.stop().await;
+    let retries = lying_on(&broker, "orders.retry.1");
+    assert_eq!(headers(&retries[0])[0], ("bq-attempts", Some(&b"1"[..])));
+    assert!(text(&retries[0]).contains(r#""attempts":1,"#), "{}", text(&retries[0]));
+}
+
+/// A payload whose decoding goes wrong.
+#[babelqueue::babel_job("urn:babel:orders:created")]
+#[derive(serde::Serialize)]
+struct Broken {}
+
+impl<'de> serde::Deserialize<'de> for Broken {
+    fn deserialize<D: serde::Deserializer<'de>>(_: D) -> Result<Self, D::Error> {
+        panic!("index out of bounds")
+    }
+}
+
+#[tokio::test]
+async fn a_panic_while_decoding_is_a_failure_of_the_record_alone() {
+    async fn handle(_: Broken, _: &Delivery) -> Result<(), HandlerError> {
+        Ok(())
+    }
+    let (broker, kafka) = broker();
+    foreign(1, "", 0).send(&broker).await;
+    let (_sender, handled) = unbounded_channel();
+    let consumer = kafka.consumer(GROUP).retry_topics(tiers());
+    let mut running = Running::with(consumer, handled, |consumer| consumer.serve(routes![Broken => handle]));
+    let errors = running.errors(1).await;
+    assert_eq!(errors[0].error, "the handler panicked: index out of bounds");
+    assert_eq!(running.stop().await.retried, 1);
 }

@@ -199,3 +199,15 @@ async fn many_failures_at_once_are_each_written_and_committed() {
         assert_eq!(keys, expected, "{topic}");
     }
 }
+
+#[tokio::test]
+async fn without_a_sending_client_the_consumer_ends_and_leaves_the_failed_record_uncommitted() {
+    let (broker, kafka) = broker();
+    foreign(1, "fail", 0).send(&broker).await;
+    kafka.close(Duration::from_secs(5)).await;
+    let running = Running::start(kafka.consumer(GROUP).retry_topics(tiers()));
+    let Err(ConsumerError::Kafka { error, summary }) = running.end().await else { panic!("it goes on") };
+    assert_eq!(error.code(), "Closed");
+    assert_eq!((summary.retried, summary.handled), (0, 0));
+    assert!(committed(&broker, GROUP, 0).is_none_or(|offset| offset == 0));
+}

@@ -1,4 +1,4 @@
-//! OpenTelemetry traces that go on from publisher to handler (contract section 2, feature `otel`).
+//! On the embedded broker: OpenTelemetry traces that go on from publisher to handler (contract section 2, feature `otel`).
 
 use babelqueue::{Delivery, HandlerError, Kafka, Publisher, babel_job, routes, testing::TestBroker};
 use opentelemetry::{
@@ -8,11 +8,21 @@ use opentelemetry::{
 use opentelemetry_sdk::trace::{InMemorySpanExporter, SdkTracerProvider, SpanData};
 use rdkafka::message::OwnedMessage;
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
+use tokio::sync::{
+    Mutex,
+    mpsc::{UnboundedSender, unbounded_channel},
+};
 use tracing::{Instrument as _, subscriber::DefaultGuard};
 use tracing_subscriber::layer::SubscriberExt as _;
 
-use crate::jobs::{Foreign, OrderCreated, header, read};
+#[allow(dead_code, reason = "shared with the tests on the embedded broker")]
+#[path = "../embedded/jobs.rs"]
+mod jobs;
+
+use jobs::{Foreign, OrderCreated, header, read};
+
+/// Subscribers that come and go in one process get into each other's way.
+static ALONE: Mutex<()> = Mutex::const_new(());
 
 const TRACE_ID: &str = "7b3f9c2a-e41d-4f88-9b2a-1c0d5e6f7a8b";
 const TRACEPARENT: &str = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -74,6 +84,7 @@ fn order() -> Foreign {
 
 #[tokio::test]
 async fn a_handler_continues_the_trace_of_the_span_that_published_and_passes_it_on() {
+    let _alone = ALONE.lock().await;
     let tracer = Tracer::start();
     let (broker, kafka) = broker();
     let publisher = Publisher::new(&kafka);
@@ -97,6 +108,7 @@ async fn a_handler_continues_the_trace_of_the_span_that_published_and_passes_it_
 
 #[tokio::test]
 async fn a_delivery_that_was_tried_before_is_linked_to_the_context_of_its_first_one() {
+    let _alone = ALONE.lock().await;
     let tracer = Tracer::start();
     let (broker, kafka) = broker();
     order().header("traceparent", Some(TRACEPARENT.as_bytes())).header("bq-attempts", Some(b"2")).send(&broker).await;
@@ -111,6 +123,7 @@ async fn a_delivery_that_was_tried_before_is_linked_to_the_context_of_its_first_
 
 #[tokio::test]
 async fn a_malformed_traceparent_is_ignored_and_the_trace_id_serves() {
+    let _alone = ALONE.lock().await;
     let tracer = Tracer::start();
     let (broker, kafka) = broker();
     order().header("traceparent", Some(b"00-xyz-01")).send(&broker).await;
@@ -122,6 +135,7 @@ async fn a_malformed_traceparent_is_ignored_and_the_trace_id_serves() {
 
 #[tokio::test]
 async fn without_a_tracer_the_delivered_traceparent_is_passed_on() {
+    let _alone = ALONE.lock().await;
     let _none = tracing::subscriber::set_default(tracing::subscriber::NoSubscriber::default());
     let (broker, kafka) = broker();
     order().header("traceparent", Some(TRACEPARENT.as_bytes())).send(&broker).await;
@@ -130,6 +144,7 @@ async fn without_a_tracer_the_delivered_traceparent_is_passed_on() {
 
 #[tokio::test]
 async fn without_a_tracer_a_malformed_traceparent_is_not_passed_on() {
+    let _alone = ALONE.lock().await;
     let _none = tracing::subscriber::set_default(tracing::subscriber::NoSubscriber::default());
     let (broker, kafka) = broker();
     order().header("traceparent", Some(b"00-xyz-01")).send(&broker).await;
@@ -138,6 +153,7 @@ async fn without_a_tracer_a_malformed_traceparent_is_not_passed_on() {
 
 #[tokio::test]
 async fn a_traceparent_of_ones_own_is_the_only_one() {
+    let _alone = ALONE.lock().await;
     use rdkafka::{Message as _, message::Headers as _};
     let _tracer = Tracer::start();
     let (broker, kafka) = broker();
