@@ -135,8 +135,10 @@ impl Reinjector {
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<ReinjectSummary, ReinjectorError> {
         let tiers = self.tiers()?;
         let mut signal = pin!(signal);
+        // Dead letters are none of its business.
+        let topics: Vec<_> = self.retry_topics.iter().cloned().map(RetryTopics::without_dead_letters).collect();
         tokio::select! {
-            checked = self.kafka.check_topics(&self.retry_topics) => drop(checked?),
+            checked = self.kafka.check_topics(&topics) => drop(checked?),
             () = &mut signal => return Ok(ReinjectSummary::default()),
             () = self.shutdown.asked() => return Ok(ReinjectSummary::default()),
         }

@@ -23,6 +23,7 @@ pub(crate) async fn crash(server: &Server, store: &impl IdempotencyStore) -> Res
 
     server.kill()?;
     let failed = async {
+        falls_silent(store).await?;
         fails(store.is_done("before")).await?;
         fails(store.mark_done("while")).await?;
         fails(store.forget("before")).await
@@ -71,6 +72,17 @@ async fn fails<T>(call: impl Future<Output = Result<T, StoreError>>) -> Result<S
         Err(error) if took > IN_TIME => Err(format!("only after {took:?}: {error}")),
         Err(error) => Ok(error),
     }
+}
+
+/// Asks until the store fails: a process of the server that serves a connection may outlive its parent by a moment.
+async fn falls_silent(store: &impl IdempotencyStore) -> Result<(), String> {
+    let deadline = Instant::now() + PATIENCE;
+    while store.is_done("before").await.is_ok() {
+        if Instant::now() > deadline {
+            return Err("the killed server still answers".to_owned());
+        }
+    }
+    Ok(())
 }
 
 /// Asks until the store answers: no one tells when its server is ready.
