@@ -3,7 +3,7 @@
 use std::{
     io::{Read as _, Write as _},
     net::TcpStream,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use babelqueue::{Delivery, HandlerError, Publisher, RetryTopics, routes};
@@ -16,7 +16,7 @@ use crate::{
     jobs::{Numbered, brokers, create_topic, kafka, unique},
 };
 
-type Header<'a> = (&'a [u8], Option<&'a [u8]>);
+pub(super) type Header<'a> = (&'a [u8], Option<&'a [u8]>);
 
 /// Repeated, null, empty, not UTF-8; and stale ones of an earlier hop.
 const HEADERS: [Header<'static>; 9] = [
@@ -174,7 +174,7 @@ async fn headers_on(topic: &str, count: usize) -> Result<Vec<OwnedHeaders>, Box<
 
 /// Writes one record by Kafka's protocol (Produce, version 3; record batch, version 2): no client library takes a header
 /// whose name is not UTF-8.
-fn write(topic: &str, key: Option<&[u8]>, value: Option<&[u8]>, headers: &[Header<'_>]) -> Check {
+pub(super) fn write(topic: &str, key: Option<&[u8]>, value: Option<&[u8]>, headers: &[Header<'_>]) -> Check {
     // Attributes, and the differences to the batch's timestamp and offset.
     let mut record = vec![0, 0, 0];
     for bytes in [key, value] {
@@ -208,18 +208,28 @@ fn write(topic: &str, key: Option<&[u8]>, value: Option<&[u8]>, headers: &[Heade
         &batch,
     ]
     .concat();
+    let deadline = Instant::now() + super::PATIENCE;
+    loop {
+        match produce(&request, name.len())? {
+            [0, 0] => return Ok(()),
+            // The partition of a new topic has no leader yet.
+            [0, 6] if Instant::now() < deadline => {}
+            other => return Err(format!("the broker refused the record: {other:?}").into()),
+        }
+    }
+}
+
+/// The error that the broker answers with; none is 0.
+fn produce(request: &[u8], name: usize) -> Result<[u8; 2], Box<dyn std::error::Error>> {
     let mut connection = TcpStream::connect(brokers())?;
-    connection.write_all(&[&i32::try_from(request.len())?.to_be_bytes()[..], &request].concat())?;
+    connection.write_all(&[&i32::try_from(request.len())?.to_be_bytes()[..], request].concat())?;
     let mut size = [0; 4];
     connection.read_exact(&mut size)?;
     let mut response = vec![0; usize::try_from(i32::from_be_bytes(size))?];
     connection.read_exact(&mut response)?;
     // Request, number of topics, name, number of partitions, partition; then the error.
-    let at = 4 + 4 + name.len() + 4 + 4;
-    match response.get(at..at + 2) {
-        Some([0, 0]) => Ok(()),
-        other => Err(format!("the broker refused the record: {other:?}").into()),
-    }
+    let at = 4 + 4 + name + 4 + 4;
+    Ok(response.get(at..at + 2).ok_or("the answer is too short")?.try_into()?)
 }
 
 fn push(to: &mut Vec<u8>, bytes: Option<&[u8]>) {

@@ -4,6 +4,7 @@ mod bytes;
 mod faults;
 mod killed;
 mod python;
+mod sentences;
 
 use std::{
     collections::BTreeMap,
@@ -36,6 +37,16 @@ pub(crate) use self::{
     },
     killed::{WORKER, killed_between_the_acknowledgement_and_the_commit_nothing_is_lost, worker},
     python::{python_and_we_wrap_poison_alike, python_retries_what_we_fail, we_retry_what_python_fails},
+    sentences::{
+        a_blank_version_is_none_and_a_missing_header_leaves_the_body_to_route,
+        a_redrive_goes_to_the_chosen_topic_marks_replays_and_puts_back_the_rest,
+        a_requested_delay_takes_the_smallest_tier_that_is_as_long_or_is_an_error,
+        an_unknown_urn_is_settled_as_was_chosen, another_version_is_forwarded_as_it_came_and_committed,
+        failures_are_counted_by_the_header_and_end_on_the_dead_letter_topic,
+        what_no_retry_can_heal_is_a_dead_letter_at_once,
+        without_a_dead_letter_topic_it_is_dropped_and_without_tiers_it_is_an_error,
+        without_its_header_a_waiting_record_goes_to_the_topic_of_its_name,
+    },
 };
 use crate::{
     Check,
@@ -144,7 +155,13 @@ impl Running {
 
     async fn stop(self) -> Result<(Summary, Ledger), Box<dyn std::error::Error>> {
         self.handle.shutdown();
-        Ok((tokio::time::timeout(PATIENCE, self.end).await???, self.ledger))
+        let ledger = self.ledger.clone();
+        Ok((self.end().await?, ledger))
+    }
+
+    /// Waits for its end, without asking for it.
+    async fn end(self) -> Result<Summary, Box<dyn std::error::Error>> {
+        Ok(tokio::time::timeout(PATIENCE, self.end).await???)
     }
 }
 
