@@ -156,6 +156,17 @@ impl RetryTopics {
         })
     }
 
+    /// Refuses what cannot work of several, and two for one work topic.
+    pub(crate) fn validate_all(all: &[Self]) -> Result<(), ConfigError> {
+        for (index, topics) in all.iter().enumerate() {
+            topics.validate()?;
+            if all.iter().take(index).any(|other| other.work == topics.work) {
+                return Err(ConfigError::RetryTopics { topic: topics.work.clone(), reason: "they are given twice" });
+            }
+        }
+        Ok(())
+    }
+
     /// Refuses what cannot work, before anything starts.
     ///
     /// # Errors

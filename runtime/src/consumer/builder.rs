@@ -162,14 +162,11 @@ impl ConsumerBuilder {
         if self.rules.max_tries == 0 {
             return refuse("max_tries", "has to be at least 1");
         }
-        for (index, retry) in self.retry_topics.iter().enumerate() {
-            retry.validate()?;
+        RetryTopics::validate_all(&self.retry_topics)?;
+        for retry in &self.retry_topics {
             let refuse = |reason| Err(ConfigError::RetryTopics { topic: retry.work_topic().to_owned(), reason });
             if !topics.iter().any(|topic| topic == retry.work_topic()) {
                 return refuse("this consumer does not read that topic");
-            }
-            if self.retry_topics.iter().take(index).any(|other| other.work_topic() == retry.work_topic()) {
-                return refuse("they are given twice");
             }
             if topics.iter().any(|topic| retry.writes_to(topic)) {
                 return refuse("this consumer reads a topic that it would write to");

@@ -95,23 +95,15 @@ impl Hop {
     /// The record in this form; `None` where there is no topic for it.
     pub(super) fn record(&self, form: Form) -> Option<OutgoingRecord> {
         let record = self.record.get(0)?;
-        if form == Form::Retry {
-            return self.retry(&record);
-        }
-        let topic = self.dead_letters.as_deref()?;
         let Explained { error, exception, .. } = &self.explained;
-        Some(match form {
-            Form::Retry => return None,
-            Form::AsItCame => {
-                let value = record.value.map(<[u8]>::to_vec);
-                let mut next = OutgoingRecord::next_hop(&record, topic, value, &[DELAY, ORIGINAL_TOPIC]);
-                push(&mut next, ORIGINAL_TOPIC, &self.at.topic);
-                next
-            }
-            Form::DeadLetter => self.dead_letter(&record, topic, &self.block(Some(error), *exception)),
-            Form::WithoutText => self.dead_letter(&record, topic, &self.block(None, None)),
-            Form::Pointer => self.pointer(&record, topic),
-        })
+        let topic = self.dead_letters.as_deref();
+        match form {
+            Form::Retry => self.retry(&record),
+            Form::AsItCame => Some(self.as_it_came(&record, topic?)),
+            Form::DeadLetter => Some(self.dead_letter(&record, topic?, &self.block(Some(error), *exception))),
+            Form::WithoutText => Some(self.dead_letter(&record, topic?, &self.block(None, None))),
+            Form::Pointer => Some(self.pointer(&record, topic?)),
+        }
     }
 
     /// Bytes of the record.
@@ -136,6 +128,13 @@ impl Hop {
         push(&mut next, DELAY, &whole_ms(*delay).to_string());
         push(&mut next, ORIGINAL_TOPIC, &self.at.topic);
         Some(next)
+    }
+
+    fn as_it_came(&self, record: &Record<'_>, topic: &str) -> OutgoingRecord {
+        let value = record.value.map(<[u8]>::to_vec);
+        let mut next = OutgoingRecord::next_hop(record, topic, value, &[DELAY, ORIGINAL_TOPIC]);
+        push(&mut next, ORIGINAL_TOPIC, &self.at.topic);
+        next
     }
 
     fn dead_letter(&self, record: &Record<'_>, topic: &str, block: &DeadLetter<'_>) -> OutgoingRecord {

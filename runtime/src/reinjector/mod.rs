@@ -156,15 +156,9 @@ impl Reinjector {
         if self.group.is_empty() {
             return Err(ConfigError::Setting { name: "group", reason: "is empty" });
         }
-        let mut tiers = HashMap::new();
-        for (index, each) in self.retry_topics.iter().enumerate() {
-            each.validate()?;
-            if self.retry_topics.iter().take(index).any(|other| other.work_topic() == each.work_topic()) {
-                let topic = each.work_topic().to_owned();
-                return Err(ConfigError::RetryTopics { topic, reason: "they are given twice" });
-            }
-            tiers.extend(each.all_tiers().map(|tier| (tier.topic, tier.delay)));
-        }
+        RetryTopics::validate_all(&self.retry_topics)?;
+        let all = self.retry_topics.iter().flat_map(RetryTopics::all_tiers);
+        let tiers: HashMap<_, _> = all.map(|tier| (tier.topic, tier.delay)).collect();
         if tiers.is_empty() {
             return Err(ConfigError::Setting { name: "retry_topics", reason: "name no tier to read" });
         }
