@@ -15,23 +15,23 @@ use std::path::Path;
 
 use crate::error::Problem;
 use crate::json::Json;
-use crate::load::{Document, Entry, Sources};
+use crate::load::{Document, Entry};
 use crate::model::{Kind, Message, Origin, Slot, Topic, Type, TypeDef, TypeId};
 use crate::pointer::Pointer;
-use crate::resolve::Location;
+use crate::resolve::{Location, Resolver};
 use schema::Shape;
 
 /// What all topics of a run share.
 pub(crate) struct Run {
-    pub(crate) sources: Sources,
+    pub(crate) resolver: Resolver,
     pub(crate) problems: Vec<Problem>,
     /// Definitions that were seen.
     definitions: Vec<Location>,
 }
 
 impl Run {
-    pub(crate) fn new(sources: Sources) -> Self {
-        Self { sources, problems: Vec::new(), definitions: Vec::new() }
+    pub(crate) fn new(resolver: Resolver) -> Self {
+        Self { resolver, problems: Vec::new(), definitions: Vec::new() }
     }
 
     /// Turns the entries of one topic into its module.
@@ -74,7 +74,7 @@ impl Run {
                     lowering.slot(&location, 0);
                     lowering.drain();
                 }
-            } else if let Some(opened) = lowering.run.sources.document(next) {
+            } else if let Some(opened) = lowering.run.resolver.sources.document(next) {
                 next += 1;
                 lowering.run.definitions.extend(opened.iter().flat_map(definitions));
             } else {

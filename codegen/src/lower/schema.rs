@@ -7,7 +7,7 @@ use crate::json::{Json, Value};
 use crate::keywords;
 use crate::load::Failure;
 use crate::model::{Kind, Slot, Type};
-use crate::resolve::{self, Location};
+use crate::resolve::{Location, Target};
 
 /// How many lists, maps and references between them may stand inside each other without a struct in between.
 const MAX_NESTING: usize = 32;
@@ -88,8 +88,11 @@ impl Lowering<'_> {
                 let found = keywords::check(&place, json, &["$ref"], "a reference", &mut self.run.problems);
                 self.run.definitions.extend(found);
             }
-            place = match resolve::resolve(&mut self.run.sources, &place.document, text) {
-                Ok(target) => target,
+            place = match self.run.resolver.reference(&place, text) {
+                Ok(Target::Schema(target)) => target,
+                Ok(Target::Metaschema(_) | Target::Dynamic) => {
+                    return self.report(&member, "a reference to a metaschema is not supported yet");
+                }
                 Err(Failure::Unreadable(reason)) => return self.report(&member, reason),
                 Err(Failure::Reported) => return None,
             };
