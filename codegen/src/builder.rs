@@ -8,6 +8,7 @@ use crate::load::{Entry, Failure, Sources, read_registry};
 use crate::lower::Run;
 use crate::model::Topic;
 use crate::names;
+use crate::resolve::{Dialect, Resolver};
 
 /// The name of the generated file in the output folder.
 const FILE: &str = "babelqueue_contracts.rs";
@@ -92,9 +93,9 @@ impl Config {
     fn run(&self, package: &Path) -> (Result<String, Error>, Vec<String>) {
         let shown = self.registry.parent().unwrap_or(Path::new("")).to_path_buf();
         let folder = package.join(&shown);
-        let mut run = Run::new(Sources::new(folder.clone(), shown.clone()));
+        let mut run = Run::new(Resolver::new(Sources::new(folder.clone(), shown.clone()), Dialect::Draft7, Vec::new()));
         let code = self.code(&mut run);
-        let mut watched = run.sources.files_read();
+        let mut watched = run.resolver.sources.files_read();
         // New files must be noticed too. The package's own folder also holds `target`, which every build changes.
         let canonical = |path: &Path| path.canonicalize().ok();
         if let Some(schemas) = canonical(&folder)
@@ -129,7 +130,7 @@ impl Config {
             run.problems
                 .extend(entries.iter().find(|entry| entry.topic == second).map(|entry| entry.problem("topic", reason)));
         }
-        run.problems.extend(run.sources.take_problems());
+        run.problems.extend(run.resolver.sources.take_problems());
         if !run.problems.is_empty() {
             return Err(Error::new(std::mem::take(&mut run.problems)));
         }
@@ -143,10 +144,10 @@ impl Config {
         let Some(file) = self.registry.file_name().and_then(|name| name.to_str()) else {
             return Err(Problem::file(shown, "the registry must be a file").into());
         };
-        match read_registry(&mut run.sources, file, &mut run.problems) {
+        match read_registry(&mut run.resolver.sources, file, &mut run.problems) {
             Ok(entries) => Ok(entries),
             Err(Failure::Unreadable(reason)) => Err(Problem::file(shown, reason).into()),
-            Err(Failure::Reported) => Err(Error::new(run.sources.take_problems())),
+            Err(Failure::Reported) => Err(Error::new(run.resolver.sources.take_problems())),
         }
     }
 
@@ -176,7 +177,7 @@ fn name(topic: &mut Topic, run: &mut Run) {
             "the type would be called `{}`, as that of `{}` at `{}`; change a title or the name of a definition",
             clash.name, first.origin.file, first.origin.pointer
         );
-        if let Ok(document) = run.sources.open("", &second.origin.file) {
+        if let Ok(document) = run.resolver.sources.open("", &second.origin.file) {
             run.problems.push(document.problem(&second.origin.pointer, reason));
         }
     }

