@@ -16,7 +16,7 @@ use std::path::Path;
 use crate::error::Problem;
 use crate::json::Json;
 use crate::load::{Document, Entry, Sources};
-use crate::model::{Kind, Message, Origin, Slot, Topic, Type, TypeDef, TypeId};
+use crate::model::{Kind, Message, Origin, Struct, Topic, Type, TypeDef, TypeId};
 use crate::pointer::Pointer;
 use crate::resolve::Location;
 use schema::Shape;
@@ -125,11 +125,11 @@ impl<'a> Lowering<'a> {
         if shape != Shape::Struct || nullable {
             return self.report(&root, "the root of a payload must be an object with `properties`, and not null");
         }
-        let id = self.add(&root, Kind::Struct { fields: Vec::new(), closed: false });
+        let id = self.add(&root, Kind::Struct(Struct::default()));
         if body.id() == root.id() {
             self.index.insert(root.id(), (id, false));
         }
-        self.pend_default(&root, &Slot { ty: Type::Named(id), nullable: false }, None);
+        self.pend_default(&root, &schema::plain(Type::Named(id), false), None);
         self.queue.push_back((id, body));
         Some(id)
     }
@@ -154,7 +154,13 @@ impl<'a> Lowering<'a> {
             pointer: at.pointer.clone(),
             file_title: file_title(&at.document),
         };
-        self.types.push(TypeDef { name: String::new(), origin, docs: at.json().and_then(schema::docs), kind });
+        self.types.push(TypeDef {
+            name: String::new(),
+            asked: None,
+            origin,
+            docs: at.json().and_then(schema::docs),
+            kind,
+        });
         self.types.len() - 1
     }
 

@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::schema::{self, Shape};
 use crate::json::{Json, Value};
-use crate::model::{Field, Kind, Presence, TypeId};
+use crate::model::{Field, Kind, Presence, Rest, Struct, TypeId};
 use crate::resolve::Location;
 
 impl Lowering<'_> {
@@ -62,11 +62,21 @@ impl Lowering<'_> {
             self.pend_default(&property, &slot, Some((id, fields.len())));
             let presence = if required.contains(wire) { Presence::Required } else { Presence::Optional };
             let docs = schema::docs(&member.json);
-            fields.push(Field { wire: wire.clone(), name: String::new(), docs, slot, presence, boxed: false });
+            fields.push(Field {
+                wire: wire.clone(),
+                name: String::new(),
+                asked: None,
+                docs,
+                slot,
+                presence,
+                boxed: false,
+                sensitive: member.json.get("x-gdpr-sensitive").is_some(),
+            });
         }
         let closed = matches!(json.get("additionalProperties").map(|rest| &rest.value), Some(Value::Bool(false)));
         if let Some(ty) = self.types.get_mut(id) {
-            ty.kind = Kind::Struct { fields, closed };
+            let rest = if closed { Rest::Closed } else { Rest::Dropped };
+            ty.kind = Kind::Struct(Struct { fields, rest, ..Struct::default() });
         }
     }
 

@@ -23,11 +23,17 @@ const I64: Integer = Integer { name: "i64", min: i64::MIN as i128, max: i64::MAX
 pub(super) fn string_enum(values: Vec<String>) -> Kind {
     let mut variants: Vec<Variant> = Vec::new();
     for wire in values {
-        if !variants.iter().any(|variant| variant.wire == wire) {
-            variants.push(Variant { wire, name: String::new() });
+        let json = quoted(&wire);
+        if !variants.iter().any(|variant| variant.json == json) {
+            variants.push(Variant { json, name: String::new() });
         }
     }
-    Kind::Enum { variants }
+    Kind::Enum(variants)
+}
+
+/// `text` as JSON.
+pub(super) fn quoted(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
 }
 
 impl Lowering<'_> {

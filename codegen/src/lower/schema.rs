@@ -6,7 +6,7 @@ use super::{Lowering, scalar};
 use crate::json::{Json, Value};
 use crate::keywords;
 use crate::load::Failure;
-use crate::model::{Kind, Slot, Type};
+use crate::model::{Kind, Slot, Struct, Type};
 use crate::resolve::{self, Location};
 
 /// How many lists, maps and references between them may stand inside each other without a struct in between.
@@ -29,6 +29,11 @@ pub(super) fn docs(json: &Json) -> Option<String> {
     text("description").or_else(|| text("title")).map(str::to_owned)
 }
 
+/// A slot without rules.
+pub(super) fn plain(ty: Type, nullable: bool) -> Slot {
+    Slot { ty, nullable, rules: Vec::new() }
+}
+
 impl Lowering<'_> {
     /// The type of the schema at `at`; `None` once what is wrong with it is reported.
     pub(super) fn slot(&mut self, at: &Location, nesting: usize) -> Option<Slot> {
@@ -40,11 +45,11 @@ impl Lowering<'_> {
         }
         let target = self.follow(at)?;
         let slot = match self.index.get(&target.id()) {
-            Some(&(id, nullable)) => Slot { ty: Type::Named(id), nullable },
+            Some(&(id, nullable)) => plain(Type::Named(id), nullable),
             None => {
                 let (shape, nullable) = self.shape(&target, false)?;
                 let ty = self.ty(&target, shape, nullable, nesting)?;
-                let slot = Slot { ty, nullable };
+                let slot = plain(ty, nullable);
                 self.pend_default(&target, &slot, None);
                 slot
             }
@@ -61,9 +66,9 @@ impl Lowering<'_> {
             Shape::List => return Some(Type::List(Box::new(self.slot(&at.join("items"), nesting + 1)?))),
             Shape::Map => return Some(Type::Map(Box::new(self.slot(&at.join("additionalProperties"), nesting + 1)?))),
             Shape::Enum(values) => scalar::string_enum(values),
-            Shape::Struct => Kind::Struct { fields: Vec::new(), closed: false },
+            Shape::Struct => Kind::Struct(Struct::default()),
         };
-        let is_struct = matches!(kind, Kind::Struct { .. });
+        let is_struct = matches!(kind, Kind::Struct(_));
         let id = self.add(at, kind);
         self.index.insert(at.id(), (id, nullable));
         if is_struct {
