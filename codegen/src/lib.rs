@@ -88,6 +88,7 @@ mod load;
 #[cfg(feature = "schema")]
 mod lower;
 #[cfg(feature = "schema")]
+#[allow(dead_code)] // The rest of it waits for the stage that makes it.
 mod model;
 #[cfg(feature = "schema")]
 mod names;

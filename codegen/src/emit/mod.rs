@@ -8,7 +8,7 @@ mod values;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 
-use crate::model::{Kind, Topic};
+use crate::model::{Kind, Rest, Topic};
 
 /// How to write the file.
 #[derive(Debug)]
@@ -63,8 +63,9 @@ fn module(topic: &Topic, style: &Style) -> TokenStream {
     let name = ident(&topic.module);
     let docs = docs::lines(&format!("Contracts of the Kafka topic `{}`.", topic.name));
     let types = topic.types.iter().enumerate().map(|(id, ty)| match &ty.kind {
-        Kind::Struct { fields, closed } => structs::item(topic, id, fields, *closed, style),
-        Kind::Enum { variants } => structs::string_enum(ty, variants, style),
+        Kind::Struct(object) => structs::item(topic, id, &object.fields, matches!(object.rest, Rest::Closed), style),
+        Kind::Enum(variants) => structs::string_enum(ty, variants, style),
+        Kind::Union(_) => TokenStream::new(),
     });
     let messages = messages::items(topic, style);
     // What schema text can set off is allowed here, so that a user's own lints stay as strict as they like: wording

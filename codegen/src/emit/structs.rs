@@ -29,8 +29,9 @@ pub(super) fn string_enum(ty: &TypeDef, variants: &[Variant], style: &Style) -> 
     let name = ident(&ty.name);
     let docs = type_docs(ty, None);
     let derives = derives(style, &["Clone", "Copy", "Debug", "PartialEq", "Eq", "Hash"], false);
-    let variants = variants.iter().map(|Variant { wire, name }| {
-        let docs = docs::lines(&format!("The value {}.", docs::code(wire)));
+    let variants = variants.iter().map(|Variant { json, name }| {
+        let wire = serde_json::from_str::<String>(json).unwrap_or_default();
+        let docs = docs::lines(&format!("The value {}.", docs::code(&wire)));
         let rename = (bare(name) != wire).then(|| quote!(#[serde(rename = #wire)]));
         let name = ident(name);
         quote!(#(#docs)* #rename #name)
@@ -182,6 +183,7 @@ fn slot_tokens(topic: &Topic, slot: &Slot) -> TokenStream {
 
 fn type_tokens(topic: &Topic, ty: &Type) -> TokenStream {
     match ty {
+        Type::Null | Type::Json | Type::Tuple(_) | Type::Foreign(_) => quote!(()),
         Type::Bool => quote!(bool),
         Type::String => quote!(::std::string::String),
         Type::F32 => quote!(f32),

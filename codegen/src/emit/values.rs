@@ -8,6 +8,7 @@ use crate::model::{Kind, Topic, Value};
 
 pub(super) fn expression(topic: &Topic, value: &Value) -> TokenStream {
     match value {
+        Value::Null | Value::Json(_) | Value::Tuple(_) | Value::Alternative(..) => quote!(()),
         Value::Bool(value) => quote!(#value),
         Value::Integer(value) => signed(*value < 0, &Literal::u128_unsuffixed(value.unsigned_abs())),
         Value::Float(value) => signed(value.is_sign_negative(), &Literal::f64_unsuffixed(value.abs())),
@@ -26,11 +27,11 @@ pub(super) fn expression(topic: &Topic, value: &Value) -> TokenStream {
         Value::Variant(id, index) => {
             let ty = topic.types.get(*id);
             let variant =
-                ty.and_then(|ty| if let Kind::Enum { variants } = &ty.kind { variants.get(*index) } else { None });
+                ty.and_then(|ty| if let Kind::Enum(variants) = &ty.kind { variants.get(*index) } else { None });
             let (ty, variant) = (ty.map(|ty| ident(&ty.name)), variant.map(|variant| ident(&variant.name)));
             quote!(#ty::#variant)
         }
-        Value::Struct(id, values) => {
+        Value::Struct(id, values, _) => {
             let ty = topic.types.get(*id);
             let name = ty.map(|ty| ident(&ty.name));
             let fields = ty.map(|ty| ty.fields()).unwrap_or_default().iter().zip(values).map(|(field, value)| {

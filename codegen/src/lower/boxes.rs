@@ -7,8 +7,8 @@ pub(super) fn insert(types: &mut [TypeDef]) {
     let holds: Vec<Vec<TypeId>> = types.iter().map(held).collect();
     let component = components(&holds);
     for (id, ty) in types.iter_mut().enumerate() {
-        let Kind::Struct { fields, .. } = &mut ty.kind else { continue };
-        for field in fields {
+        let Kind::Struct(object) = &mut ty.kind else { continue };
+        for field in &mut object.fields {
             // Fields with a type of the same component lead back to this struct.
             field.boxed = matches!(field.slot.ty, Type::Named(target) if component.get(id) == component.get(target));
         }
@@ -16,8 +16,7 @@ pub(super) fn insert(types: &mut [TypeDef]) {
 }
 
 fn held(ty: &TypeDef) -> Vec<TypeId> {
-    let Kind::Struct { fields, .. } = &ty.kind else { return Vec::new() };
-    fields.iter().filter_map(|field| if let Type::Named(id) = field.slot.ty { Some(id) } else { None }).collect()
+    ty.fields().iter().filter_map(|field| if let Type::Named(id) = field.slot.ty { Some(id) } else { None }).collect()
 }
 
 /// The strongly connected component of each node (Tarjan's algorithm, with a stack of its own instead of recursion:

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
-use super::Lowering;
+use super::{Lowering, scalar};
 use crate::json::{Json, Value as Raw};
-use crate::model::{Integer, Kind, Presence, Slot, Type, TypeDef, TypeId, Value};
+use crate::model::{Integer, Kind, Presence, Rest, Slot, Struct, Type, TypeDef, TypeId, Value};
 use crate::pointer::Pointer;
 use crate::resolve::Location;
 
@@ -45,8 +45,8 @@ impl Lowering<'_> {
             }
         }
         for ((id, index), value) in settled {
-            if let Some(Kind::Struct { fields, .. }) = self.types.get_mut(id).map(|ty| &mut ty.kind)
-                && let Some(field) = fields.get_mut(index)
+            if let Some(Kind::Struct(object)) = self.types.get_mut(id).map(|ty| &mut ty.kind)
+                && let Some(field) = object.fields.get_mut(index)
                 && field.presence == Presence::Optional
             {
                 let value = if field.boxed { boxed(value, field.slot.nullable) } else { value };
@@ -121,19 +121,21 @@ impl Reader<'_> {
             }
             (Type::Map(_), _) => refuse("it is no object"),
             (Type::Named(id), _) => match self.types.get(*id).map(|ty| &ty.kind) {
-                Some(Kind::Enum { variants }) => {
-                    match variants.iter().position(|variant| Some(variant.wire.as_str()) == json.as_str()) {
+                Some(Kind::Enum(variants)) => {
+                    let text = json.as_str().map(scalar::quoted);
+                    match variants.iter().position(|variant| Some(&variant.json) == text.as_ref()) {
                         Some(index) => Ok(Value::Variant(*id, index)),
                         None => refuse("it is none of the values of the `enum`"),
                     }
                 }
                 _ => self.record(*id, json, at, depth),
             },
+            (Type::Null | Type::Json | Type::Tuple(_) | Type::Foreign(_), _) => refuse("it has no such type"),
         }
     }
 
     fn record(&self, id: TypeId, json: &Json, at: &Pointer, depth: usize) -> Outcome {
-        let (Some(Kind::Struct { fields, closed }), Some(members)) =
+        let (Some(Kind::Struct(Struct { fields, rest, .. })), Some(members)) =
             (self.types.get(id).map(|ty| &ty.kind), json.as_object())
         else {
             return Err((at.clone(), "it is no object".to_owned()));
@@ -143,8 +145,11 @@ impl Reader<'_> {
         }
         // An unknown member would be lost on the way into the struct.
         if let Some(name) = members.keys().find(|name| !fields.iter().any(|field| field.wire == **name)) {
-            let reason =
-                if *closed { "the object takes no such member" } else { "the member is not among the `properties`" };
+            let reason = if matches!(rest, Rest::Closed) {
+                "the object takes no such member"
+            } else {
+                "the member is not among the `properties`"
+            };
             return Err((at.join(name), reason.to_owned()));
         }
         let mut values = Vec::new();
@@ -166,7 +171,7 @@ impl Reader<'_> {
             let optional = field.presence == Presence::Optional && own.is_none();
             values.push(if optional { Value::Some(Box::new(value)) } else { value });
         }
-        Ok(Value::Struct(id, values))
+        Ok(Value::Struct(id, values, Vec::new()))
     }
 }
 

@@ -7,7 +7,7 @@ mod types;
 
 use std::collections::BTreeMap;
 
-use crate::model::{Kind, Message, Topic, TypeDef};
+use crate::model::{Kind, Message, Struct, Topic, TypeDef};
 
 pub(crate) use types::Clash;
 
@@ -22,14 +22,19 @@ pub(crate) fn assign(topic: &mut Topic) -> Vec<Clash> {
     let clashes = types::assign(&mut topic.types);
     for ty in &mut topic.types {
         match &mut ty.kind {
-            Kind::Struct { fields, .. } => {
+            Kind::Struct(Struct { fields, .. }) => {
                 let names = distinct::names(fields.iter().map(|field| (field.wire.as_str(), snake(&field.wire))), "_");
                 fields.iter_mut().zip(names).for_each(|(field, name)| field.name = name);
             }
-            Kind::Enum { variants } => {
-                let names =
-                    distinct::names(variants.iter().map(|variant| (variant.wire.as_str(), pascal(&variant.wire))), "");
+            Kind::Enum(variants) => {
+                let wires: Vec<_> = variants.iter().map(|variant| wire(&variant.json)).collect();
+                let names = distinct::names(wires.iter().map(|wire| (wire.as_str(), pascal(wire))), "");
                 variants.iter_mut().zip(names).for_each(|(variant, name)| variant.name = name);
+            }
+            Kind::Union(alternatives) => {
+                let naturals = alternatives.iter().map(|form| (form.natural.as_str(), pascal(&form.natural)));
+                let names = distinct::names(naturals, "");
+                alternatives.iter_mut().zip(names).for_each(|(form, name)| form.name = name);
             }
         }
     }
@@ -57,6 +62,11 @@ fn method(message: &Message, types: &[TypeDef]) -> (String, String) {
     let name = snake(ty);
     let name = if RESERVED_METHODS.contains(&name.as_str()) { name + "_" } else { name };
     (ty.to_owned(), name)
+}
+
+/// What the name of a value of an `enum` is made from: a string's text, and any other value as it is spelled.
+fn wire(json: &str) -> String {
+    serde_json::from_str(json).unwrap_or_else(|_| json.to_owned())
 }
 
 /// `text` as the identifier of a field, method or module.
