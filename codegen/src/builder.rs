@@ -1,14 +1,16 @@
 //! The API for build scripts.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::emit::{self, Style};
 use crate::error::{Error, Problem};
 use crate::load::{Entry, Failure, Sources, read_registry};
-use crate::lower::Run;
+use crate::lower::{self, Options};
 use crate::model::Topic;
 use crate::names;
-use crate::resolve::{Dialect, Resolver};
+use crate::resolve::{Dialect, Location, Resolver};
+use crate::schema::Arena;
 
 /// The name of the generated file in the output folder.
 const FILE: &str = "babelqueue_contracts.rs";
@@ -21,6 +23,15 @@ pub fn configure() -> Config {
         json_schema: false,
         rerun_if_changed: true,
         out_dir: None,
+        default_dialect: Dialect::Draft7,
+        uris: Vec::new(),
+        options: Options {
+            formats: BTreeMap::new(),
+            keep_unknown: true,
+            fill_defaults: true,
+            exact_numbers: false,
+            names: BTreeMap::new(),
+        },
     }
 }
 
@@ -33,6 +44,9 @@ pub struct Config {
     json_schema: bool,
     rerun_if_changed: bool,
     out_dir: Option<PathBuf>,
+    default_dialect: Dialect,
+    uris: Vec<(String, String)>,
+    options: Options,
 }
 
 impl Config {
@@ -72,6 +86,56 @@ impl Config {
         self
     }
 
+    /// The edition of schemas without `$schema`; draft-07, as the contract says, unless this is called.
+    pub fn default_dialect(mut self, dialect: Dialect) -> Self {
+        self.default_dialect = dialect;
+        self
+    }
+
+    /// Says that the URIs that begin with `prefix` are files of `folder`, a folder of the schema folder:
+    /// `map_uri("https://schemas.example.com/", "vendored")` finds `https://schemas.example.com/a/b.json` as
+    /// `vendored/a/b.json`. Nothing is ever fetched.
+    pub fn map_uri(mut self, prefix: impl Into<String>, folder: impl Into<String>) -> Self {
+        self.uris.push((prefix.into(), folder.into()));
+        self
+    }
+
+    /// The Rust type of strings with this `format`, by an absolute path: `format("uuid", "::uuid::Uuid")`. The type must
+    /// implement serde's traits, `Clone`, `Debug` and `PartialEq`, and read every string of that format. Strings are
+    /// `String` unless this is called.
+    pub fn format(mut self, format: impl Into<String>, path: impl Into<String>) -> Self {
+        self.options.formats.insert(format.into(), path.into());
+        self
+    }
+
+    /// Whether an object that may have members beside those of its schema keeps them, in a map called `extra`; it does
+    /// unless this is called. Without it they are lost when a value is decoded and encoded again.
+    pub fn keep_unknown(mut self, on: bool) -> Self {
+        self.options.keep_unknown = on;
+        self
+    }
+
+    /// Whether an optional member that is missing has its `default`, and is always written; it has unless this is
+    /// called. Without it the member is an `Option`.
+    pub fn fill_defaults(mut self, on: bool) -> Self {
+        self.options.fill_defaults = on;
+        self
+    }
+
+    /// Whether numbers that may be of any size or precision are `Json`, which keeps their spelling, instead of `i64` and
+    /// `f64`; they are not unless this is called. Bounds or a `format` give them a type again.
+    pub fn exact_numbers(mut self, on: bool) -> Self {
+        self.options.exact_numbers = on;
+        self
+    }
+
+    /// The Rust name of the type, field or variant of a schema, by its file and JSON Pointer:
+    /// `rename("order.json#/definitions/Line", "OrderLine")`. It comes before `x-rust-name`.
+    pub fn rename(mut self, place: impl Into<String>, name: impl Into<String>) -> Self {
+        self.options.names.insert(place.into(), name.into());
+        self
+    }
+
     /// Reads the registry and its schemas and writes `babelqueue_contracts.rs` into `OUT_DIR`, unless it is there
     /// with the same content.
     ///
@@ -93,9 +157,10 @@ impl Config {
     fn run(&self, package: &Path) -> (Result<String, Error>, Vec<String>) {
         let shown = self.registry.parent().unwrap_or(Path::new("")).to_path_buf();
         let folder = package.join(&shown);
-        let mut run = Run::new(Resolver::new(Sources::new(folder.clone(), shown.clone()), Dialect::Draft7, Vec::new()));
-        let code = self.code(&mut run);
-        let mut watched = run.resolver.sources.files_read();
+        let sources = Sources::new(folder.clone(), shown.clone());
+        let mut arena = Arena::new(Resolver::new(sources, self.default_dialect, self.uris.clone()));
+        let code = self.code(&mut arena);
+        let mut watched = arena.resolver.sources.files_read();
         // New files must be noticed too. The package's own folder also holds `target`, which every build changes.
         let canonical = |path: &Path| path.canonicalize().ok();
         if let Some(schemas) = canonical(&folder)
@@ -107,7 +172,7 @@ impl Config {
         (code, watched)
     }
 
-    fn code(&self, run: &mut Run) -> Result<String, Error> {
+    fn code(&self, arena: &mut Arena) -> Result<String, Error> {
         let crate_path = syn::parse_str(&self.crate_path).map_err(|error| {
             Problem::file(
                 "build script",
@@ -115,39 +180,43 @@ impl Config {
             )
         })?;
         let style = Style { crate_path, json_schema: self.json_schema };
-        let mut entries = self.entries(run)?;
+        let mut entries = self.entries(arena)?;
+        let roots: Vec<Location> = entries.iter().map(|entry| Location::root(&entry.schema)).collect();
+        arena.resolver.open_reachable(&roots);
+        let ids: Vec<_> = roots.iter().map(|root| arena.at(root)).collect();
+        arena.read_all(ids);
         let mut topics = Vec::new();
         entries.sort_by(|a, b| a.topic.cmp(&b.topic));
         for group in entries.chunk_by(|a, b| a.topic == b.topic) {
             let Some(first) = group.first() else { continue };
-            let mut topic = run.topic(&first.topic, group);
-            name(&mut topic, run);
+            let mut topic = lower::topic(arena, &self.options, &first.topic, group);
+            name(&mut topic, arena);
             topics.push(topic);
         }
-        run.check_definitions();
         for (first, second) in names::modules(&mut topics) {
             let reason = format!("the topics `{first}` and `{second}` would share a module; rename one");
-            run.problems
+            arena
+                .problems
                 .extend(entries.iter().find(|entry| entry.topic == second).map(|entry| entry.problem("topic", reason)));
         }
-        run.problems.extend(run.resolver.sources.take_problems());
-        if !run.problems.is_empty() {
-            return Err(Error::new(std::mem::take(&mut run.problems)));
+        arena.problems.extend(arena.resolver.sources.take_problems());
+        if !arena.problems.is_empty() {
+            return Err(Error::new(std::mem::take(&mut arena.problems)));
         }
         emit::file(&topics, &style).map_err(|error| {
             Problem::file(FILE, format!("the generated code is not Rust (a defect of the generator): {error}")).into()
         })
     }
 
-    fn entries(&self, run: &mut Run) -> Result<Vec<Entry>, Error> {
+    fn entries(&self, arena: &mut Arena) -> Result<Vec<Entry>, Error> {
         let shown = self.registry.display().to_string();
         let Some(file) = self.registry.file_name().and_then(|name| name.to_str()) else {
             return Err(Problem::file(shown, "the registry must be a file").into());
         };
-        match read_registry(&mut run.resolver.sources, file, &mut run.problems) {
+        match read_registry(&mut arena.resolver.sources, file, &mut arena.problems) {
             Ok(entries) => Ok(entries),
             Err(Failure::Unreadable(reason)) => Err(Problem::file(shown, reason).into()),
-            Err(Failure::Reported) => Err(Error::new(run.resolver.sources.take_problems())),
+            Err(Failure::Reported) => Err(Error::new(arena.resolver.sources.take_problems())),
         }
     }
 
@@ -168,7 +237,7 @@ impl Config {
 }
 
 /// Names everything in `topic`; names that cannot be told apart are problems.
-fn name(topic: &mut Topic, run: &mut Run) {
+fn name(topic: &mut Topic, arena: &mut Arena) {
     for clash in names::assign(topic) {
         let (Some(first), Some(second)) = (topic.types.get(clash.first), topic.types.get(clash.second)) else {
             continue;
@@ -177,8 +246,8 @@ fn name(topic: &mut Topic, run: &mut Run) {
             "the type would be called `{}`, as that of `{}` at `{}`; change a title or the name of a definition",
             clash.name, first.origin.file, first.origin.pointer
         );
-        if let Ok(document) = run.resolver.sources.open("", &second.origin.file) {
-            run.problems.push(document.problem(&second.origin.pointer, reason));
+        if let Ok(document) = arena.resolver.sources.open("", &second.origin.file) {
+            arena.problems.push(document.problem(&second.origin.pointer, reason));
         }
     }
 }

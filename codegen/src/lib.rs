@@ -82,8 +82,6 @@ mod error;
 #[cfg(feature = "schema")]
 mod json;
 #[cfg(feature = "schema")]
-mod keywords;
-#[cfg(feature = "schema")]
 mod load;
 #[cfg(feature = "schema")]
 mod lower;
@@ -97,8 +95,12 @@ mod pointer;
 #[cfg(feature = "schema")]
 #[allow(dead_code, reason = "the lowering does not ask for everything yet")]
 mod resolve;
+#[cfg(feature = "schema")]
+mod schema;
 
 #[cfg(feature = "schema")]
 pub use builder::{Config, configure};
 #[cfg(feature = "schema")]
 pub use error::Error;
+#[cfg(feature = "schema")]
+pub use resolve::Dialect;

@@ -28,7 +28,7 @@ impl Lowering<'_> {
             let Some(mut slot) = self.slot(&member, 0) else { continue };
             slot.rules.extend(member.rules.iter().filter(|rule| !slot.rules.contains(rule)).cloned().collect::<Vec<_>>());
             let index = object.fields.len();
-            roots.iter().for_each(|root| self.pend_default(*root, &slot, Some((id, index))));
+            roots.iter().for_each(|root| self.pend_default(*root, &slot, (id, index)));
             object.fields.push(self.field(wire, slot, required, &roots, &member));
         }
         object.rest = self.rest_of(node, &members);

@@ -2,11 +2,17 @@
 
 /// An edition of JSON Schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) enum Dialect {
+#[non_exhaustive]
+pub enum Dialect {
+    /// Draft-04.
     Draft4,
+    /// Draft-06.
     Draft6,
+    /// Draft-07.
     Draft7,
+    /// 2019-09.
     Draft2019,
+    /// 2020-12.
     Draft2020,
 }
 

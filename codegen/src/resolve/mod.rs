@@ -11,7 +11,7 @@ use crate::json::Json;
 use crate::load::{Document, Failure, Sources};
 use crate::pointer::Pointer;
 
-pub(crate) use dialect::Dialect;
+pub use dialect::Dialect;
 
 /// The place of a schema.
 #[derive(Clone, Debug)]

@@ -10,10 +10,10 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use crate::error::Problem;
-use crate::load::Sources;
+
 use crate::model::{Kinds, Rule};
 use crate::pointer::Pointer;
-use crate::resolve::Location;
+use crate::resolve::{Location, Resolver};
 
 pub(crate) use literal::Literal;
 
@@ -86,15 +86,17 @@ pub(crate) struct Array {
 /// All schemas of a run.
 #[derive(Debug)]
 pub(crate) struct Arena {
-    pub(crate) sources: Sources,
+    pub(crate) resolver: Resolver,
     pub(crate) problems: Vec<Problem>,
+    /// What is odd, and no reason to stop.
+    pub(crate) warnings: Vec<Problem>,
     ids: HashMap<(String, Pointer), SchemaId>,
     schemas: Vec<(Location, Option<Rc<Schema>>)>,
 }
 
 impl Arena {
-    pub(crate) fn new(sources: Sources) -> Self {
-        Self { sources, problems: Vec::new(), ids: HashMap::new(), schemas: Vec::new() }
+    pub(crate) fn new(resolver: Resolver) -> Self {
+        Self { resolver, problems: Vec::new(), warnings: Vec::new(), ids: HashMap::new(), schemas: Vec::new() }
     }
 
     /// The schema at a place.

@@ -3,9 +3,9 @@
 use super::read::Reader;
 use super::{Arena, Array, Literal, Object, Schema, SchemaId, Union};
 use crate::json::{Json, Value};
-use crate::load::{Dialect, Failure, Target};
+use crate::load::Failure;
 use crate::model::{Kinds, Rule};
-use crate::resolve::Location;
+use crate::resolve::{Dialect, Location, Target};
 
 /// Reads the schema at `place`; what is wrong with it is reported.
 pub(super) fn schema(arena: &mut Arena, place: Location) -> Schema {
@@ -19,7 +19,7 @@ pub(super) fn schema(arena: &mut Arena, place: Location) -> Schema {
             return Schema::anything(place.clone());
         }
     }
-    let dialect = arena.sources.dialect(&place);
+    let dialect = arena.resolver.dialect(&place);
     let mut reader = Reader { arena, place: &place, json, inside: Vec::new() };
     let mut schema = Schema::anything(place.clone());
     definitions(&mut reader);
@@ -33,6 +33,7 @@ pub(super) fn schema(arena: &mut Arena, place: Location) -> Schema {
         values(&mut reader, &mut schema, dialect);
         numbers(&mut reader, &mut schema.rules, dialect);
         sizes(&mut reader, &mut schema.rules);
+        schema.unchecked = ["pattern", "contains", "propertyNames"].iter().any(|keyword| reader.has(keyword));
         schema.object = object(&mut reader, &mut schema.rules, &mut schema.conditional, dialect);
         schema.array = array(&mut reader, &mut schema.rules, &mut schema.conditional, dialect);
     }
@@ -52,6 +53,7 @@ impl Schema {
             values: None,
             format: None,
             rules: Vec::new(),
+            unchecked: false,
             also: Vec::new(),
             unions: Vec::new(),
             not: None,
@@ -98,13 +100,13 @@ fn references(reader: &mut Reader<'_>, schema: &mut Schema, dialect: Dialect) {
         let Some(text) = reader.text(keyword) else { continue };
         let place = reader.place;
         let found = if keyword == "$ref" {
-            reader.arena.sources.reference(place, &text)
+            reader.arena.resolver.reference(place, &text)
         } else {
-            reader.arena.sources.dynamic_reference(place, &text)
+            reader.arena.resolver.dynamic_reference(place, &text)
         };
         match found {
             Ok(Target::Schema(target)) => schema.also.push(reader.arena.at(&target)),
-            Ok(Target::Metaschema) => {
+            Ok(Target::Metaschema(_)) => {
                 schema.kinds = schema.kinds.and(Kinds::BOOLEAN.or(Kinds::OBJECT));
                 schema.conditional = true;
             }
