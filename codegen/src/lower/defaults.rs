@@ -172,7 +172,8 @@ impl Reader<'_> {
             return Err((at.clone(), "it is no object".to_owned()));
         };
         let named = |name: &str| {
-            object.fields.iter().any(|field| field.wire == name) || object.constants.iter().any(|(wire, _)| wire == name)
+            object.fields.iter().any(|field| field.wire == name)
+                || object.constants.iter().any(|(wire, _)| wire == name)
         };
         let mut others = Vec::new();
         for (name, member) in members.iter().filter(|(name, _)| !named(name)) {

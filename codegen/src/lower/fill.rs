@@ -26,7 +26,8 @@ impl Lowering<'_> {
                 continue;
             }
             let Some(mut slot) = self.slot(&member, 0) else { continue };
-            slot.rules.extend(member.rules.iter().filter(|rule| !slot.rules.contains(rule)).cloned().collect::<Vec<_>>());
+            slot.rules
+                .extend(member.rules.iter().filter(|rule| !slot.rules.contains(rule)).cloned().collect::<Vec<_>>());
             let index = object.fields.len();
             roots.iter().for_each(|root| self.pend_default(*root, &slot, (id, index)));
             object.fields.push(self.field(wire, slot, required, &roots, &member));
@@ -77,9 +78,10 @@ impl Lowering<'_> {
                 slot,
                 boxed: false,
                 kinds: branch.kinds,
-                tag: branch.tag.as_ref().map(|(name, values)| {
-                    (name.clone(), values.iter().map(|value| value.json.clone()).collect())
-                }),
+                tag: branch
+                    .tag
+                    .as_ref()
+                    .map(|(name, values)| (name.clone(), values.iter().map(|value| value.json.clone()).collect())),
             });
         }
         if let Some(ty) = self.types.get_mut(id) {

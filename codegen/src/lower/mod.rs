@@ -15,6 +15,8 @@ mod node;
 mod outline;
 mod patterns;
 mod scalar;
+#[cfg(test)]
+mod tests;
 mod union;
 
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
@@ -237,7 +239,13 @@ impl<'a> Lowering<'a> {
         let schema = self.arena.get(id);
         let place = format!("{}#{}", schema.place.document.path, schema.place.pointer.as_str());
         let place = place.strip_suffix('#').unwrap_or(&place);
-        self.options.names.get(place).cloned().or_else(|| schema.rust_name.clone())
+        let asked = self.options.names.get(place).cloned().or_else(|| schema.rust_name.clone())?;
+        if syn::parse_str::<syn::Ident>(&asked).is_err() {
+            let reason = format!("`{}` is asked for as a Rust name, and is none", asked.escape_debug());
+            self.arena.report(&schema.place, reason);
+            return None;
+        }
+        Some(asked)
     }
 
     /// The text that describes a value to a reader of the generated code: that of the first schema that has one.

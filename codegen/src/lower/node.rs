@@ -223,7 +223,9 @@ fn flatten(arena: &mut Arena, roots: &[SchemaId]) -> Result<Vec<SchemaId>, Probl
                 }
             }
             if states.len() > MAX_SCHEMAS {
-                return Err(schema.place.problem(format!("more than {MAX_SCHEMAS} schemas hold together for one value")));
+                return Err(schema
+                    .place
+                    .problem(format!("more than {MAX_SCHEMAS} schemas hold together for one value")));
             }
         }
     }

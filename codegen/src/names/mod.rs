@@ -7,12 +7,15 @@ mod types;
 
 use std::collections::BTreeMap;
 
-use crate::model::{Kind, Message, Struct, Topic, TypeDef};
+use crate::model::{Kind, Message, Rest, Struct, Topic, TypeDef};
 
 pub(crate) use types::Clash;
 
 /// Names of the module that no payload type may take; `H` is the type parameter of `routes`.
 const RESERVED_TYPES: [&str; 3] = ["Publisher", "Handlers", "H"];
+
+/// The field of the members that have none of their own.
+const EXTRA: &str = "extra";
 
 /// Names that no method of a publisher may take.
 const RESERVED_METHODS: [&str; 3] = ["new", "clone", "retry_topics"];
@@ -22,10 +25,7 @@ pub(crate) fn assign(topic: &mut Topic) -> Vec<Clash> {
     let clashes = types::assign(&mut topic.types);
     for ty in &mut topic.types {
         match &mut ty.kind {
-            Kind::Struct(Struct { fields, .. }) => {
-                let names = distinct::names(fields.iter().map(|field| (field.wire.as_str(), snake(&field.wire))), "_");
-                fields.iter_mut().zip(names).for_each(|(field, name)| field.name = name);
-            }
+            Kind::Struct(object) => name_fields(object),
             Kind::Enum(variants) => {
                 let wires: Vec<_> = variants.iter().map(|variant| wire(&variant.json)).collect();
                 let names = distinct::names(wires.iter().map(|wire| (wire.as_str(), pascal(wire))), "");
@@ -42,6 +42,26 @@ pub(crate) fn assign(topic: &mut Topic) -> Vec<Clash> {
     let names = distinct::names(methods.iter().map(|(wire, name)| (wire.as_str(), name.clone())), "_");
     topic.messages.iter_mut().zip(names).for_each(|(message, name)| message.method = name);
     clashes
+}
+
+/// Fields, and the map of other members, which gives way to them.
+fn name_fields(object: &mut Struct) {
+    let mut siblings: Vec<(String, String)> = object
+        .fields
+        .iter()
+        .map(|field| match &field.asked {
+            // Like a member of that name, so that another sibling gives way.
+            Some(asked) => (asked.clone(), keyword::escape(asked.clone())),
+            None => (field.wire.clone(), snake(&field.wire)),
+        })
+        .collect();
+    siblings.push((String::new(), EXTRA.to_owned()));
+    let mut names = distinct::names(siblings.iter().map(|(wire, name)| (wire.as_str(), name.clone())), "_");
+    let extra = names.pop().unwrap_or_default();
+    object.fields.iter_mut().zip(names).for_each(|(field, name)| field.name = name);
+    if let Rest::Kept { name, .. } = &mut object.rest {
+        *name = extra;
+    }
 }
 
 /// The module of each topic, or the topics that would share one.

@@ -24,6 +24,12 @@ pub(super) fn assign(types: &mut [TypeDef]) -> Vec<Clash> {
     });
     let mut names =
         Names { taken: RESERVED_TYPES.map(str::to_owned).into(), owner: BTreeMap::new(), clashes: Vec::new() };
+    // Whoever asks for a name gets it.
+    let (asking, order): (Vec<_>, Vec<_>) = order.into_iter().partition(|&id| types[id].asked.is_some());
+    for id in asking {
+        let name = types[id].asked.clone().unwrap_or_default();
+        types[id].name = names.claim(name, id);
+    }
     let (roots, rest): (Vec<_>, Vec<_>) = order.into_iter().partition(|&id| rank(types, id) == Rank::Root);
     let (definitions, inline): (Vec<_>, Vec<_>) = rest.into_iter().partition(|&id| rank(types, id) == Rank::Definition);
     for id in roots {

@@ -28,7 +28,8 @@ impl Reader<'_> {
 
     pub(super) fn texts(&mut self, name: &str) -> Option<Vec<String>> {
         let json = self.json.get(name)?;
-        let texts = json.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(str::to_owned)).collect());
+        let texts =
+            json.as_array().and_then(|items| items.iter().map(|item| item.as_str().map(str::to_owned)).collect());
         match texts {
             Some(texts) => Some(texts),
             None => self.refuse(name, format!("`{name}` must be a list of strings")),
@@ -85,7 +86,11 @@ impl Reader<'_> {
         };
         let place = self.place.join(name);
         Some(
-            items.iter().enumerate().filter_map(|(index, item)| self.schema_at(&place.join(&index.to_string()), item)).collect(),
+            items
+                .iter()
+                .enumerate()
+                .filter_map(|(index, item)| self.schema_at(&place.join(&index.to_string()), item))
+                .collect(),
         )
     }
 
