@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{RESERVED_TYPES, distinct, pascal};
-use crate::model::{Origin, TypeDef};
+use crate::model::{Kind, Origin, Type, TypeDef, TypeId};
 use crate::pointer::Pointer;
 
 /// Two types, by the index of each, whose names cannot be told apart.
@@ -39,15 +39,34 @@ pub(super) fn assign(types: &mut [TypeDef]) -> Vec<Clash> {
     names.definitions(types, &definitions);
     let mut parents: HashMap<(String, Pointer), String> =
         types.iter().map(|ty| ((ty.origin.file.clone(), ty.origin.pointer.clone()), ty.name.clone())).collect();
+    let forms = forms(types);
     for id in inline {
         let origin = types[id].origin.clone();
-        let natural = inline_name(&origin, &parents);
+        // A form of a union goes by the name of its variant, once the union has one.
+        let natural = match forms.get(&id) {
+            Some((union, form)) if !types[*union].name.is_empty() => join(&types[*union].name, &[form]),
+            _ => inline_name(&origin, &parents),
+        };
         let name =
             if names.taken.insert(natural.clone()) { natural } else { distinct::free(&natural, "", &mut names.taken) };
         parents.insert((origin.file, origin.pointer), name.clone());
         types[id].name = name;
     }
     names.clashes
+}
+
+/// The union that each form of one belongs to, and what the form is called there.
+fn forms(types: &[TypeDef]) -> HashMap<TypeId, (TypeId, String)> {
+    let mut forms = HashMap::new();
+    for (id, ty) in types.iter().enumerate() {
+        let Kind::Union(alternatives) = &ty.kind else { continue };
+        for form in alternatives {
+            if let Type::Named(target) = form.slot.ty {
+                forms.entry(target).or_insert_with(|| (id, form.natural.clone()));
+            }
+        }
+    }
+    forms
 }
 
 #[derive(PartialEq)]
@@ -119,6 +138,9 @@ fn inline_name(origin: &Origin, parents: &HashMap<(String, Pointer), String>) ->
             _ if keyword == Some("properties") => steps.push(token),
             "properties" => {}
             "items" => steps.push("item"),
+            // Which schemas a value must keep to does not name it.
+            "allOf" | "anyOf" | "oneOf" => {}
+            _ if matches!(keyword, Some("allOf" | "anyOf" | "oneOf")) => {}
             "additionalProperties" => steps.push("value"),
             other => steps.push(other),
         }
