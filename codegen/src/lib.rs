@@ -84,6 +84,8 @@ mod json;
 #[cfg(feature = "schema")]
 mod keywords;
 #[cfg(feature = "schema")]
+mod lines;
+#[cfg(feature = "schema")]
 mod load;
 #[cfg(feature = "schema")]
 mod lower;
