@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::location::Location;
 use super::uri::SchemaUri;
 use super::{Dialect, Resolver, subschemas};
+use crate::error::Problem;
 use crate::json::{Json, Value};
 use crate::load::Document;
 use crate::pointer::Pointer;
@@ -106,8 +107,15 @@ impl Index {
 }
 
 impl Resolver {
-    /// Finds the resources at and below `from`, which belongs to `resource` if it has no URI of its own.
-    pub(super) fn build(&mut self, from: &Location, resource: Resource, outer: Option<Scope>) -> Rc<Index> {
+    /// Finds the resources at and below `from`, which belongs to `resource` if it has no URI of its own; and what is
+    /// wrong with their names.
+    pub(super) fn build(
+        &mut self,
+        from: &Location,
+        resource: Resource,
+        outer: Option<Scope>,
+    ) -> (Rc<Index>, Vec<Problem>) {
+        let mut problems = Vec::new();
         let mut index = Index {
             resources: vec![resource],
             by_uri: HashMap::new(),
@@ -121,7 +129,7 @@ impl Resolver {
             if json.as_object().is_none() {
                 continue;
             }
-            let resource = self.identify(&mut index, &at, json, around);
+            let resource = self.identify(&mut index, &at, json, around, &mut problems);
             anchors(&mut index.resources[resource], &at.pointer, json);
             let below = subschemas::all(index.resources[resource].dialect, &at.pointer, json).into_iter().rev();
             waiting.extend(
@@ -134,20 +142,27 @@ impl Resolver {
                 index.by_uri.entry(resource.uri.clone()).or_default().push(number);
             }
         }
-        Rc::new(index)
+        (Rc::new(index), problems)
     }
 
     /// The resource of the schema `json` at `at`: that `around` it, or a new one.
-    fn identify(&mut self, index: &mut Index, at: &Location, json: &Json, around: usize) -> usize {
+    fn identify(
+        &mut self,
+        index: &mut Index,
+        at: &Location,
+        json: &Json,
+        around: usize,
+        problems: &mut Vec<Problem>,
+    ) -> usize {
         let is_file = at.pointer.is_root();
         let inherited = index.resources[around].dialect;
         // An edition is named by a file, or by a schema inside it that has a URI of its own.
-        let named = match json.get("$schema") {
-            Some(_) if !is_file && ["$id", "id"].iter().all(|keyword| json.get(keyword).is_none()) => None,
-            Some(schema) => self.named_dialect(at, schema),
-            None => None,
-        };
-        let dialect = named.unwrap_or(inherited);
+        let may_name = is_file || ["$id", "id"].iter().any(|keyword| json.get(keyword).is_some());
+        let named = json.get("$schema").filter(|_| may_name).map(|schema| self.named_dialect(at, schema));
+        let dialect = named.unwrap_or(Ok(inherited)).unwrap_or_else(|reason| {
+            problems.push(at.join("$schema").problem(reason));
+            inherited
+        });
         if is_file {
             index.resources[around].dialect = dialect;
         }
@@ -157,7 +172,7 @@ impl Resolver {
             return around;
         }
         let Some(text) = id.as_str() else {
-            self.sources.report(at.join(keyword).problem(format!("`{keyword}` must be a string")));
+            problems.push(at.join(keyword).problem(format!("`{keyword}` must be a string")));
             return around;
         };
         let (name, fragment) = text.split_once('#').unwrap_or((text, ""));
@@ -173,7 +188,7 @@ impl Resolver {
                 index.resources.len() - 1
             }
             Err(reason) => {
-                self.sources.report(at.join(keyword).problem(reason));
+                problems.push(at.join(keyword).problem(reason));
                 around
             }
         };

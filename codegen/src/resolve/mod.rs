@@ -2,9 +2,12 @@
 //! network.
 
 mod dialect;
+mod edition;
 mod find;
+mod ids;
 mod index;
 mod location;
+mod map;
 mod reach;
 mod subschemas;
 #[cfg(test)]
@@ -14,11 +17,15 @@ mod uri;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+use crate::error::Problem;
 use crate::load::{Document, Failure, Sources};
 use crate::pointer::Pointer;
-use find::{Found, Map};
+use find::Found;
+use ids::Ids;
 use index::{Index, Resource, Scope};
+use map::Map;
 use reach::Reach;
+use uri::SchemaUri;
 
 pub use dialect::Dialect;
 pub(crate) use location::Location;
@@ -45,24 +52,25 @@ pub(crate) struct Resolver {
     indexes: HashMap<String, Rc<Index>>,
     /// What is at each place, by file and byte offset, that is a schema only because a reference leads there.
     added: HashMap<String, HashMap<usize, Rc<Index>>>,
-    ids: Option<find::Ids>,
+    ids: Ids,
     /// The editions of the metaschemas that are not official ones.
-    editions: HashMap<uri::SchemaUri, Option<Dialect>>,
+    editions: HashMap<SchemaUri, Option<Dialect>>,
     reach: Option<Reach>,
 }
 
 impl Resolver {
     /// A resolver for the files of `sources`. Schemas without `$schema` are of the edition `default`; `map` holds URI
     /// prefixes, each with the folder inside the schema folder whose files have URIs that begin so.
-    pub(crate) fn new(sources: Sources, default: Dialect, map: Vec<(String, String)>) -> Self {
-        let map = Map::new(map);
+    pub(crate) fn new(mut sources: Sources, default: Dialect, map: Vec<(String, String)>) -> Self {
+        let (map, reasons) = Map::new(map);
+        reasons.into_iter().for_each(|reason| sources.report(Problem::file("build script", reason)));
         Self {
             sources,
             default,
             map,
             indexes: HashMap::new(),
             added: HashMap::new(),
-            ids: None,
+            ids: Ids::default(),
             editions: HashMap::new(),
             reach: None,
         }
@@ -116,7 +124,8 @@ impl Resolver {
             return Rc::clone(index);
         }
         let resource = Resource::new(Pointer::default(), self.map.uri(&document.path), self.default);
-        let index = self.build(&Location::root(document), resource, None);
+        let (index, problems) = self.build(&Location::root(document), resource, None);
+        problems.into_iter().for_each(|problem| self.sources.report(problem));
         self.indexes.insert(document.path.clone(), Rc::clone(&index));
         index
     }
@@ -133,7 +142,8 @@ impl Resolver {
         }
         let around = scope.resource();
         let resource = Resource::new(around.root.clone(), around.uri.clone(), around.dialect);
-        let index = self.build(at, resource, Some(scope));
+        let (index, problems) = self.build(at, resource, Some(scope));
+        problems.into_iter().for_each(|problem| self.sources.report(problem));
         self.added.entry(at.document.path.clone()).or_default().insert(json.at, index);
     }
 }

@@ -109,6 +109,32 @@ fn a_file_is_found_by_its_id_wherever_it_lies() {
 }
 
 #[test]
+fn a_schema_inside_another_file_is_found_by_its_id_if_no_file_has_it() {
+    let mut folder = Folder::new(&[
+        ("x.json", "{}"),
+        (
+            "a.json",
+            r##"{"$schema":"unknown","definitions":{"m":{"$id":"urn:money","not":{"$id":"#n"}},"f":{"$id":"urn:file"}}}"##,
+        ),
+        ("file.json", r#"{"$id":"urn:file"}"#),
+        ("y.json", r#"{"definitions":{"t":{"$id":"urn:twice"}}}"#),
+        ("z.json", r#"{"definitions":{"t":{"$id":"urn:twice"}}}"#),
+    ]);
+    assert_eq!(folder.leads("x.json", "urn:file"), "file.json#");
+    assert_eq!(folder.leads("x.json", "urn:twice"), "`urn:twice` is an `$id` in two files, `y.json` and `z.json`");
+    assert!(folder.problems().is_empty(), "nothing refers to the file yet");
+    assert_eq!(folder.leads("x.json", "urn:money#n"), "a.json#/definitions/m/not");
+    assert_eq!(folder.leads("x.json", "urn:money#/not"), "a.json#/definitions/m/not");
+    assert_eq!(folder.problems().len(), 1);
+}
+
+#[test]
+fn a_prefix_that_is_no_uri_is_a_problem_of_the_build_script() {
+    let mut folder = Folder::of(Dialect::Draft7, &[("schemas/", "vendored")], &[]);
+    assert_eq!(folder.problems(), ["build script: `schemas/` is no absolute URI"]);
+}
+
+#[test]
 fn an_id_that_two_files_have_is_refused_where_it_is_used() {
     let mut folder = Folder::new(&[
         ("x.json", "{}"),
@@ -117,7 +143,7 @@ fn an_id_that_two_files_have_is_refused_where_it_is_used() {
     ]);
     assert_eq!(
         folder.leads("x.json", "https://e.test/y"),
-        "`https://e.test/y` is the `$id` of two files, `a.json` and `b.json`"
+        "`https://e.test/y` is an `$id` in two files, `a.json` and `b.json`"
     );
     assert_eq!(folder.leads("x.json", "a.json"), "a.json#");
 }
