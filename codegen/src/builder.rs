@@ -49,6 +49,14 @@ pub struct Config {
     options: Options,
 }
 
+/// What a run gives.
+struct Run {
+    code: Result<String, Error>,
+    /// The paths that Cargo must watch.
+    watched: Vec<String>,
+    warnings: Vec<Problem>,
+}
+
 impl Config {
     /// The registry file, relative to the folder of the package (`CARGO_MANIFEST_DIR`); `schemas/registry.json` unless
     /// this is called. Its folder is the schema folder: schemas outside it are refused.
@@ -146,15 +154,15 @@ impl Config {
     pub fn generate(self) -> Result<(), Error> {
         // The environment is read at each call: a long-lived process may run several build scripts' worth of these.
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-        let (code, watched) = self.run(&package);
+        let Run { code, watched, warnings } = self.run(&package);
         if self.rerun_if_changed {
             watched.iter().for_each(|path| println!("cargo:rerun-if-changed={path}"));
         }
+        warnings.iter().for_each(|warning| println!("cargo:warning={warning}"));
         self.write(&code?)
     }
 
-    /// The generated code, and the paths that Cargo must watch.
-    fn run(&self, package: &Path) -> (Result<String, Error>, Vec<String>) {
+    fn run(&self, package: &Path) -> Run {
         let shown = self.registry.parent().unwrap_or(Path::new("")).to_path_buf();
         let folder = package.join(&shown);
         let sources = Sources::new(folder.clone(), shown.clone());
@@ -169,7 +177,7 @@ impl Config {
             watched.push(shown.display().to_string());
         }
         watched.sort();
-        (code, watched)
+        Run { code, watched, warnings: arena.warnings }
     }
 
     fn code(&self, arena: &mut Arena) -> Result<String, Error> {
@@ -273,13 +281,13 @@ mod tests {
     #[test]
     fn cargo_watches_each_file_that_was_read_and_the_folder_and_nothing_that_is_missing() {
         let package = package(ONE);
-        let (_, watched) = configure().run(package.path());
+        let Run { watched, .. } = configure().run(package.path());
         // `unused.json` was looked into: it might have been what the reference to `none.json` means.
         let files = ["registry.json", "unused.json", "x.json", "y.json"].map(|file| format!("schemas/{file}"));
         assert_eq!(watched, [&["schemas".to_owned()], files.as_slice()].concat());
-        let (_, watched) = configure().registry("typo/registry.json").run(package.path());
+        let Run { watched, .. } = configure().registry("typo/registry.json").run(package.path());
         assert_eq!(watched, Vec::<String>::new());
-        let (_, watched) = configure().registry("schemas/typo.json").run(package.path());
+        let Run { watched, .. } = configure().registry("schemas/typo.json").run(package.path());
         assert_eq!(watched, ["schemas"]);
     }
 
@@ -287,7 +295,7 @@ mod tests {
     fn a_folder_that_holds_the_package_itself_is_not_watched() {
         let package = package(ONE);
         std::fs::write(package.path().join("registry.json"), r#"{"schemas":[]}"#).expect("a file");
-        let (code, watched) = configure().registry("registry.json").run(package.path());
+        let Run { code, watched, .. } = configure().registry("registry.json").run(package.path());
         assert_eq!(watched, ["registry.json"]);
         assert!(code.is_ok());
     }
@@ -295,7 +303,7 @@ mod tests {
     #[test]
     fn messages_name_files_as_the_build_script_does() {
         let package = package(ONE);
-        let (code, _) = configure().run(package.path());
+        let Run { code, .. } = configure().run(package.path());
         let error = code.expect_err("broken").to_string();
         assert!(error.starts_with("schemas/x.json:1:59: /properties/z/$ref: cannot read `none.json`: "), "{error}");
         assert!(error.ends_with("schemas/y.json:1:1: not JSON: expected value"), "{error}");
@@ -304,7 +312,7 @@ mod tests {
     #[test]
     fn two_packages_in_one_process_are_kept_apart() {
         let (first, second) = (package(ONE), package(r#"{"schemas":[]}"#));
-        assert!(configure().run(first.path()).0.is_err());
-        assert!(configure().run(second.path()).0.is_ok());
+        assert!(configure().run(first.path()).code.is_err());
+        assert!(configure().run(second.path()).code.is_ok());
     }
 }

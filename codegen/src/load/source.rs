@@ -131,11 +131,6 @@ impl Sources {
         paths.into_iter().map(|path| self.show(path)).collect()
     }
 
-    /// The documents that could be read, in the order in which they were asked for.
-    pub(crate) fn document(&self, index: usize) -> Option<Option<Rc<Document>>> {
-        self.opened.get_index(index).map(|(_, opened)| opened.as_ref().ok().map(Rc::clone))
-    }
-
     pub(crate) fn take_problems(&mut self) -> Vec<Problem> {
         std::mem::take(&mut self.problems)
     }
