@@ -113,7 +113,7 @@ impl Config {
                 format!("crate_path `{}` is no path: {error}", self.crate_path.escape_debug()),
             )
         })?;
-        let style = Style { crate_path, json_schema: self.json_schema };
+        let style = Style { crate_path, json_schema: self.json_schema, derives: Vec::new(), non_exhaustive: false };
         let mut entries = self.entries(run)?;
         let mut topics = Vec::new();
         entries.sort_by(|a, b| a.topic.cmp(&b.topic));
