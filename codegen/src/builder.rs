@@ -21,6 +21,8 @@ pub fn configure() -> Config {
         registry: PathBuf::from("schemas/registry.json"),
         crate_path: emit::DEFAULT_CRATE.to_owned(),
         json_schema: false,
+        derives: Vec::new(),
+        non_exhaustive: false,
         rerun_if_changed: true,
         out_dir: None,
         default_dialect: Dialect::Draft7,
@@ -42,6 +44,8 @@ pub struct Config {
     registry: PathBuf,
     crate_path: String,
     json_schema: bool,
+    derives: Vec<String>,
+    non_exhaustive: bool,
     rerun_if_changed: bool,
     out_dir: Option<PathBuf>,
     default_dialect: Dialect,
@@ -76,6 +80,19 @@ impl Config {
     /// this is called.
     pub fn json_schema(mut self, on: bool) -> Self {
         self.json_schema = on;
+        self
+    }
+
+    /// Lets every generated type derive `path` too, such as `Eq` or `::my_crate::Audit`.
+    pub fn derive(mut self, path: impl Into<String>) -> Self {
+        self.derives.push(path.into());
+        self
+    }
+
+    /// Whether the generated structs and enums are `#[non_exhaustive]`, so that a new member or value does not break
+    /// other crates that use them; they are not unless this is called.
+    pub fn non_exhaustive(mut self, on: bool) -> Self {
+        self.non_exhaustive = on;
         self
     }
 
@@ -181,13 +198,9 @@ impl Config {
     }
 
     fn code(&self, arena: &mut Arena) -> Result<String, Error> {
-        let crate_path = syn::parse_str(&self.crate_path).map_err(|error| {
-            Problem::file(
-                "build script",
-                format!("crate_path `{}` is no path: {error}", self.crate_path.escape_debug()),
-            )
-        })?;
-        let style = Style { crate_path, json_schema: self.json_schema };
+        let crate_path = self.path("crate_path", &self.crate_path)?;
+        let derives = self.derives.iter().map(|path| self.path("derive", path)).collect::<Result<_, _>>()?;
+        let style = Style { crate_path, json_schema: self.json_schema, derives, non_exhaustive: self.non_exhaustive };
         let mut entries = self.entries(arena)?;
         let roots: Vec<Location> = entries.iter().map(|entry| Location::root(&entry.schema)).collect();
         arena.resolver.open_reachable(&roots);
@@ -213,6 +226,13 @@ impl Config {
         }
         emit::file(&topics, &style).map_err(|error| {
             Problem::file(FILE, format!("the generated code is not Rust (a defect of the generator): {error}")).into()
+        })
+    }
+
+    /// A path of Rust that the setting `name` holds.
+    fn path(&self, name: &str, path: &str) -> Result<syn::Path, Problem> {
+        syn::parse_str(path).map_err(|error| {
+            Problem::file("build script", format!("{name} `{}` is no path: {error}", path.escape_debug()))
         })
     }
 

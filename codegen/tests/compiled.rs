@@ -95,11 +95,11 @@ fn missing_null_and_present_stay_apart() {
     for name in ["needed", "needed_or_null", "owner"] {
         let mut value = basket();
         value.as_object_mut().expect("an object").remove(name);
-        assert_eq!(decode(value).expect_err("missing"), format!("missing field `{name}`"));
+        assert_eq!(decode(value).expect_err("missing"), format!("missing member `{name}`"));
     }
     for name in ["needed", "maybe", "big", "tags", "grid", "colour", "tone"] {
         let error = decode(with(name, Value::Null)).expect_err("null");
-        assert!(error.starts_with("invalid type: null"), "{name}: {error}");
+        assert!(error.contains("null, expected"), "{name}: {error}");
     }
     assert_eq!(decode(with("shade", Value::Null)).expect("a basket").shade, Some(None));
     for (value, decoded) in [(json!(null), Some(None)), (json!("x"), Some(Some("x".to_owned())))] {

@@ -5,7 +5,6 @@
 
 mod dead_letter;
 mod decode;
-mod finite;
 mod make;
 mod nesting;
 mod poison;
