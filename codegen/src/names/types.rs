@@ -24,6 +24,7 @@ pub(super) fn assign(types: &mut [TypeDef]) -> Vec<Clash> {
     });
     let mut names =
         Names { taken: RESERVED_TYPES.map(str::to_owned).into(), owner: BTreeMap::new(), clashes: Vec::new() };
+    let (order, again) = first_of_place(types, order);
     // Whoever asks for a name gets it.
     let (asking, order): (Vec<_>, Vec<_>) = order.into_iter().partition(|&id| types[id].asked.is_some());
     for id in asking {
@@ -52,7 +53,32 @@ pub(super) fn assign(types: &mut [TypeDef]) -> Vec<Clash> {
         parents.insert((origin.file, origin.pointer), name.clone());
         types[id].name = name;
     }
+    for id in again {
+        let origin = types[id].origin.clone();
+        let first = parents.get(&(origin.file, origin.pointer)).map_or("", String::as_str);
+        let natural = join(first, &["value"]);
+        types[id].name =
+            if names.taken.insert(natural.clone()) { natural } else { distinct::free(&natural, "", &mut names.taken) };
+    }
     names.clashes
+}
+
+/// The types that have the name of their place, and those that have another type for their place: a schema that takes
+/// more than objects gives a union, and a struct where only objects are left of it.
+fn first_of_place(types: &[TypeDef], order: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+    let mut first: HashMap<(&str, &Pointer), usize> = HashMap::new();
+    for &id in &order {
+        let origin = &types[id].origin;
+        let best = first.entry((&origin.file, &origin.pointer)).or_insert(id);
+        if !matches!(types[*best].kind, Kind::Struct(_)) && matches!(types[id].kind, Kind::Struct(_)) {
+            *best = id;
+        }
+    }
+    let is_first = |id: &usize| {
+        let origin = &types[*id].origin;
+        first.get(&(origin.file.as_str(), &origin.pointer)) == Some(id)
+    };
+    order.into_iter().partition(is_first)
 }
 
 /// The union that each form of one belongs to, and what the form is called there.

@@ -9,7 +9,7 @@ use babelqueue::{Delivery, HandlerError, testing::TestBroker};
 use tokio::sync::mpsc;
 
 babelqueue::include_contracts!();
-use alerts::{AllClear, Area, Flood, FloodPeak, Storm, StormSource};
+use alerts::{AllClear, Area, Flood, FloodPeak, Storm, Source};
 
 const STORM: &str = include_str!("../schemas/storm.example.json");
 const FLOOD: &str = include_str!("../schemas/flood.example.json");
@@ -29,8 +29,8 @@ impl Board {
 impl alerts::Handlers for Board {
     async fn storm(&self, storm: Storm, _: &Delivery) -> Result<(), HandlerError> {
         let source = match &storm.source {
-            StormSource::Observed(observed) => format!("measured by {}", observed.instrument),
-            StormSource::Forecast(forecast) => {
+            Source::Observed(observed) => format!("measured by {}", observed.instrument),
+            Source::Forecast(forecast) => {
                 format!("{} says so with {:.0} %", forecast.model, forecast.probability * 100.0)
             }
         };
