@@ -45,6 +45,11 @@ pub mod docs {
         pub c_panic: ::core::option::Option<::std::string::String>,
         /// The member `d`.
         pub d: HostileD,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Hostile {
@@ -56,6 +61,7 @@ pub mod docs {
                 b: ::core::option::Option::None,
                 c_panic: ::core::option::Option::None,
                 d: Self::default_d(),
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
 
@@ -77,7 +83,7 @@ pub mod docs {
             c_panic: optional "`c`\n\n    panic!()",
             d: default "d" = Hostile::default_d,
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.

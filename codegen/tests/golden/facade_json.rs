@@ -166,11 +166,13 @@ pub mod shop {
                             ::std::string::String::from("end"),
                         ),
                         size: 3,
+                        extra: ::std::collections::BTreeMap::from([]),
                     }),
                 ),
                 prior: ::core::option::Option::None,
                 label: ::core::option::Option::None,
                 size: 3,
+                extra: ::std::collections::BTreeMap::from([]),
             }
         }
     }
@@ -243,6 +245,12 @@ pub mod shop {
         /// The member `vip`.
         #[schemars(default = "BasketOwner::default_vip")]
         pub vip: bool,
+        /// Members without a field of their own.
+        #[schemars(flatten)]
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            crate::facade::Json,
+        >,
     }
 
     impl BasketOwner {
@@ -252,6 +260,7 @@ pub mod shop {
             Self {
                 id: ::core::convert::Into::into(id),
                 vip: Self::default_vip(),
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
 
@@ -265,7 +274,7 @@ pub mod shop {
             id: required "id",
             vip: default "vip" = BasketOwner::default_vip,
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -297,6 +306,12 @@ pub mod shop {
         /// The member `size`.
         #[schemars(default = "Cell::default_size")]
         pub size: i64,
+        /// Members without a field of their own.
+        #[schemars(flatten)]
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            crate::facade::Json,
+        >,
     }
 
     impl Cell {
@@ -308,6 +323,7 @@ pub mod shop {
                 prior: ::core::option::Option::None,
                 label: ::core::option::Option::None,
                 size: Self::default_size(),
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
 
@@ -329,7 +345,7 @@ pub mod shop {
             label: optional "label",
             size: default "size" = Cell::default_size,
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -422,6 +438,12 @@ pub mod shop {
             with = "Cell"
         )]
         pub cell: ::core::option::Option<::std::boxed::Box<Cell>>,
+        /// Members without a field of their own.
+        #[schemars(flatten)]
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            crate::facade::Json,
+        >,
     }
 
     impl NullableCell {
@@ -430,6 +452,7 @@ pub mod shop {
         pub fn new() -> Self {
             Self {
                 cell: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -444,7 +467,7 @@ pub mod shop {
         NullableCell {
             cell: optional "cell",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Publishes every message of the topic `shop`.

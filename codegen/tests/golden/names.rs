@@ -18,6 +18,11 @@ pub mod n0_names_of_topics {
         pub empty: ::core::option::Option<::std::string::String>,
         /// The member `\u{202e}"`.
         pub u202e_u22: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl ZhuWen {
@@ -29,6 +34,7 @@ pub mod n0_names_of_topics {
                 shu_liang: ::core::option::Option::None,
                 empty: ::core::option::Option::None,
                 u202e_u22: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -46,7 +52,7 @@ pub mod n0_names_of_topics {
             empty: optional "",
             u202e_u22: optional "\u{202e}\"",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Publishes every message of the topic `0.names-of_topics`.
@@ -123,12 +129,21 @@ pub mod r#type {
     /// URN `urn:babel:type:five`, schema `h.json`.
     #[::babelqueue::babel_job("urn:babel:type:five", topic = "type")]
     #[derive(Clone, Debug, PartialEq)]
-    pub struct HType {}
+    pub struct HType {
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
     impl HType {
         /// `HType`.
         #[must_use]
         pub fn new() -> Self {
-            Self {}
+            Self {
+                extra: ::std::collections::BTreeMap::new(),
+            }
         }
     }
 
@@ -140,7 +155,7 @@ pub mod r#type {
 
     ::babelqueue::private::object! {
         HType {}
-        others dropped
+        others kept in extra
     }
 
     /// Payload of `urn:babel:type:four`.
@@ -150,9 +165,16 @@ pub mod r#type {
     #[derive(Clone, Debug, PartialEq)]
     pub struct New {
         /// The member `handlers`.
-        pub handlers: ::core::option::Option<HandlersType>,
+        pub handlers: ::core::option::Option<
+            ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+        >,
         /// The member `self`.
         pub self_: ::core::option::Option<Self_>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl New {
@@ -162,6 +184,7 @@ pub mod r#type {
             Self {
                 handlers: ::core::option::Option::None,
                 self_: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -177,7 +200,7 @@ pub mod r#type {
             handlers: optional "handlers",
             self_: optional "self",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Keywords
@@ -218,6 +241,11 @@ pub mod r#type {
         pub n2fa: bool,
         /// The member `dyn`.
         pub r#dyn: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Keywords {
@@ -244,6 +272,7 @@ pub mod r#type {
                 url_2: ::core::option::Option::None,
                 n2fa: Self::default_n2fa(),
                 r#dyn: Self::default_dyn(),
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
 
@@ -275,7 +304,7 @@ pub mod r#type {
             n2fa: default "2fa" = Keywords::default_n2fa,
             r#dyn: default "dyn" = Keywords::default_dyn,
         }
-        others dropped
+        others kept in extra
     }
 
     /// Payload of `urn:babel:type:three`.
@@ -285,7 +314,14 @@ pub mod r#type {
     #[derive(Clone, Debug, PartialEq)]
     pub struct PublisherType {
         /// The member `publisher`.
-        pub publisher: ::core::option::Option<PublisherTypePublisher>,
+        pub publisher: ::core::option::Option<
+            ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+        >,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl PublisherType {
@@ -294,6 +330,7 @@ pub mod r#type {
         pub fn new() -> Self {
             Self {
                 publisher: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -308,7 +345,7 @@ pub mod r#type {
         PublisherType {
             publisher: optional "publisher",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Test
@@ -318,7 +355,9 @@ pub mod r#type {
     #[derive(Clone, Debug, PartialEq)]
     pub struct Test {
         /// The member `test`.
-        pub test: ::core::option::Option<TestTest>,
+        pub test: ::core::option::Option<
+            ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+        >,
         /// The member `text`.
         pub text: ::core::option::Option<::std::string::String>,
         /// The member `texts`.
@@ -339,7 +378,15 @@ pub mod r#type {
         pub foobar: ::core::option::Option<FooBar>,
         /// The member `map`.
         pub map: ::core::option::Option<
-            ::std::collections::BTreeMap<::std::string::String, TestMapValue>,
+            ::std::collections::BTreeMap<
+                ::std::string::String,
+                ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+            >,
+        >,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
         >,
     }
 
@@ -359,6 +406,7 @@ pub mod r#type {
                 foo: ::core::option::Option::None,
                 foobar: ::core::option::Option::None,
                 map: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -383,31 +431,7 @@ pub mod r#type {
             foobar: optional "foobar",
             map: optional "map",
         }
-        others dropped
-    }
-
-    /// Part of a payload.
-    ///
-    /// From schema `new.json` at `/definitions/handlers`.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct HandlersType {}
-    impl HandlersType {
-        /// `HandlersType`.
-        #[must_use]
-        pub fn new() -> Self {
-            Self {}
-        }
-    }
-
-    impl ::core::default::Default for HandlersType {
-        fn default() -> Self {
-            Self::new()
-        }
-    }
-
-    ::babelqueue::private::object! {
-        HandlersType {}
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -463,54 +487,6 @@ pub mod r#type {
 
     /// Part of a payload.
     ///
-    /// From schema `Publisher.json` at `/properties/publisher`.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct PublisherTypePublisher {}
-    impl PublisherTypePublisher {
-        /// `PublisherTypePublisher`.
-        #[must_use]
-        pub fn new() -> Self {
-            Self {}
-        }
-    }
-
-    impl ::core::default::Default for PublisherTypePublisher {
-        fn default() -> Self {
-            Self::new()
-        }
-    }
-
-    ::babelqueue::private::object! {
-        PublisherTypePublisher {}
-        others dropped
-    }
-
-    /// Part of a payload.
-    ///
-    /// From schema `shadow.json` at `/properties/test`.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct TestTest {}
-    impl TestTest {
-        /// `TestTest`.
-        #[must_use]
-        pub fn new() -> Self {
-            Self {}
-        }
-    }
-
-    impl ::core::default::Default for TestTest {
-        fn default() -> Self {
-            Self::new()
-        }
-    }
-
-    ::babelqueue::private::object! {
-        TestTest {}
-        others dropped
-    }
-
-    /// Part of a payload.
-    ///
     /// From schema `shadow.json` at `/definitions/String`.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum String {
@@ -540,6 +516,11 @@ pub mod r#type {
     pub struct Option {
         /// The member `some`.
         pub some: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Option {
@@ -548,6 +529,7 @@ pub mod r#type {
         pub fn new() -> Self {
             Self {
                 some: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -562,7 +544,7 @@ pub mod r#type {
         Option {
             some: optional "some",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -572,13 +554,21 @@ pub mod r#type {
     pub struct Result {
         /// The member `ok`.
         pub ok: ::std::string::String,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Result {
         /// `Result` without any member but those that have a default.
         #[must_use]
         pub fn new() -> Self {
-            Self { ok: Self::default_ok() }
+            Self {
+                ok: Self::default_ok(),
+                extra: ::std::collections::BTreeMap::new(),
+            }
         }
 
         fn default_ok() -> ::std::string::String {
@@ -596,7 +586,7 @@ pub mod r#type {
         Result {
             ok: default "ok" = Result::default_ok,
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -606,13 +596,21 @@ pub mod r#type {
     pub struct Vec {
         /// The member `len`.
         pub len: ::std::vec::Vec<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Vec {
         /// `Vec` without any member but those that have a default.
         #[must_use]
         pub fn new() -> Self {
-            Self { len: Self::default_len() }
+            Self {
+                len: Self::default_len(),
+                extra: ::std::collections::BTreeMap::new(),
+            }
         }
 
         fn default_len() -> ::std::vec::Vec<::std::string::String> {
@@ -630,7 +628,7 @@ pub mod r#type {
         Vec {
             len: default "len" = Vec::default_len,
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -640,6 +638,11 @@ pub mod r#type {
     pub struct Box {
         /// The member `box`.
         pub r#box: ::core::option::Option<::std::boxed::Box<Box>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Box {
@@ -648,6 +651,7 @@ pub mod r#type {
         pub fn new() -> Self {
             Self {
                 r#box: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -662,7 +666,7 @@ pub mod r#type {
         Box {
             r#box: optional "box",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -672,6 +676,11 @@ pub mod r#type {
     pub struct Send {
         /// The member `sync`.
         pub sync: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Send {
@@ -680,6 +689,7 @@ pub mod r#type {
         pub fn new() -> Self {
             Self {
                 sync: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -694,7 +704,7 @@ pub mod r#type {
         Send {
             sync: optional "sync",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -704,6 +714,11 @@ pub mod r#type {
     pub struct Foo {
         /// The member `bar`.
         pub bar: ::core::option::Option<FooBar2>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Foo {
@@ -712,6 +727,7 @@ pub mod r#type {
         pub fn new() -> Self {
             Self {
                 bar: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -726,7 +742,7 @@ pub mod r#type {
         Foo {
             bar: optional "bar",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -736,6 +752,11 @@ pub mod r#type {
     pub struct FooBar {
         /// The member `y`.
         pub y: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl FooBar {
@@ -744,6 +765,7 @@ pub mod r#type {
         pub fn new() -> Self {
             Self {
                 y: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -758,31 +780,7 @@ pub mod r#type {
         FooBar {
             y: optional "y",
         }
-        others dropped
-    }
-
-    /// Part of a payload.
-    ///
-    /// From schema `shadow.json` at `/properties/map/additionalProperties`.
-    #[derive(Clone, Debug, PartialEq)]
-    pub struct TestMapValue {}
-    impl TestMapValue {
-        /// `TestMapValue`.
-        #[must_use]
-        pub fn new() -> Self {
-            Self {}
-        }
-    }
-
-    impl ::core::default::Default for TestMapValue {
-        fn default() -> Self {
-            Self::new()
-        }
-    }
-
-    ::babelqueue::private::object! {
-        TestMapValue {}
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -792,6 +790,11 @@ pub mod r#type {
     pub struct FooBar2 {
         /// The member `x`.
         pub x: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl FooBar2 {
@@ -800,6 +803,7 @@ pub mod r#type {
         pub fn new() -> Self {
             Self {
                 x: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -814,7 +818,7 @@ pub mod r#type {
         FooBar2 {
             x: optional "x",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Publishes every message of the topic `type`.

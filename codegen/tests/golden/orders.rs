@@ -24,6 +24,11 @@ pub mod orders {
         pub comment: ::core::option::Option<
             ::core::option::Option<::std::string::String>,
         >,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl OrderCancelled {
@@ -39,6 +44,7 @@ pub mod orders {
                 cancelled_by,
                 reason,
                 comment: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -50,7 +56,7 @@ pub mod orders {
             reason: required "reason",
             comment: optional "comment",
         }
-        others dropped
+        others kept in extra
     }
 
     /// A customer has placed an order.
@@ -73,6 +79,11 @@ pub mod orders {
         pub currency: Currency,
         /// What the customer wants the packers to know.
         pub note: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl OrderCreated {
@@ -90,6 +101,7 @@ pub mod orders {
                 items,
                 currency,
                 note: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -102,7 +114,7 @@ pub mod orders {
             currency: required "currency",
             note: optional "note",
         }
-        others dropped
+        others kept in extra
     }
 
     /// A person or a company.
@@ -114,6 +126,11 @@ pub mod orders {
         pub name: ::std::string::String,
         /// Where to write to.
         pub email: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Party {
@@ -123,6 +140,7 @@ pub mod orders {
             Self {
                 name: ::core::convert::Into::into(name),
                 email: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -138,6 +156,7 @@ pub mod orders {
                         .as_ref()
                         .map(|value| ::babelqueue::private::masked(&value)),
                 )
+                .field("extra", &self.extra)
                 .finish()
         }
     }
@@ -147,7 +166,7 @@ pub mod orders {
             name: required "name",
             email: optional "email",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Why it was cancelled.
@@ -182,6 +201,11 @@ pub mod orders {
         pub quantity: u32,
         /// Price of one, in hundredths of the currency.
         pub unit_price_cents: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl OrderLine {
@@ -196,6 +220,7 @@ pub mod orders {
                 sku: ::core::convert::Into::into(sku),
                 quantity,
                 unit_price_cents,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -206,7 +231,7 @@ pub mod orders {
             quantity: required "quantity",
             unit_price_cents: required "unit_price_cents",
         }
-        others dropped
+        others kept in extra
     }
 
     /// ISO 4217 code.

@@ -130,11 +130,13 @@ pub mod shop {
                             ::std::string::String::from("end"),
                         ),
                         size: 3,
+                        extra: ::std::collections::BTreeMap::from([]),
                     }),
                 ),
                 prior: ::core::option::Option::None,
                 label: ::core::option::Option::None,
                 size: 3,
+                extra: ::std::collections::BTreeMap::from([]),
             }
         }
     }
@@ -198,6 +200,11 @@ pub mod shop {
         pub id: ::std::string::String,
         /// The member `vip`.
         pub vip: bool,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl BasketOwner {
@@ -207,6 +214,7 @@ pub mod shop {
             Self {
                 id: ::core::convert::Into::into(id),
                 vip: Self::default_vip(),
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
 
@@ -220,7 +228,7 @@ pub mod shop {
             id: required "id",
             vip: default "vip" = BasketOwner::default_vip,
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -238,6 +246,11 @@ pub mod shop {
         pub label: ::core::option::Option<::std::string::String>,
         /// The member `size`.
         pub size: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Cell {
@@ -249,6 +262,7 @@ pub mod shop {
                 prior: ::core::option::Option::None,
                 label: ::core::option::Option::None,
                 size: Self::default_size(),
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
 
@@ -270,7 +284,7 @@ pub mod shop {
             label: optional "label",
             size: default "size" = Cell::default_size,
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -343,6 +357,11 @@ pub mod shop {
     pub struct NullableCell {
         /// The member `cell`.
         pub cell: ::core::option::Option<::std::boxed::Box<Cell>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl NullableCell {
@@ -351,6 +370,7 @@ pub mod shop {
         pub fn new() -> Self {
             Self {
                 cell: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -365,7 +385,7 @@ pub mod shop {
         NullableCell {
             cell: optional "cell",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Publishes every message of the topic `shop`.

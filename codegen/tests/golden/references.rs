@@ -14,7 +14,7 @@ pub mod alpha {
     )]
     #[derive(Clone, Debug, PartialEq)]
     pub struct Made {
-        /// The member `buyer`.
+        /// Party
         pub buyer: Party,
         /// The member `a`.
         pub a: ::core::option::Option<MadeA>,
@@ -28,6 +28,11 @@ pub mod alpha {
         pub money: ::core::option::Option<MadeMoney>,
         /// The member `alias`.
         pub alias: ::core::option::Option<Contact>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Made {
@@ -42,6 +47,7 @@ pub mod alpha {
                 again: ::core::option::Option::None,
                 money: ::core::option::Option::None,
                 alias: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -56,7 +62,7 @@ pub mod alpha {
             money: optional "money",
             alias: optional "alias",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Made once more, elsewhere.
@@ -65,7 +71,7 @@ pub mod alpha {
     #[::babelqueue::babel_job("urn:babel:alpha:remade", topic = "alpha")]
     #[derive(Clone, Debug, PartialEq)]
     pub struct Remade {
-        /// The member `buyer`.
+        /// Party
         pub buyer: Party,
         /// The member `a`.
         pub a: ::core::option::Option<MadeA>,
@@ -79,6 +85,11 @@ pub mod alpha {
         pub money: ::core::option::Option<MadeMoney>,
         /// The member `alias`.
         pub alias: ::core::option::Option<Contact>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Remade {
@@ -93,6 +104,7 @@ pub mod alpha {
                 again: ::core::option::Option::None,
                 money: ::core::option::Option::None,
                 alias: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -107,7 +119,7 @@ pub mod alpha {
             money: optional "money",
             alias: optional "alias",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Party
@@ -119,8 +131,13 @@ pub mod alpha {
         pub contact: Contact,
         /// The member `owes`.
         pub owes: ::core::option::Option<PartyMoney>,
-        /// The member `parent`.
+        /// Party
         pub parent: ::core::option::Option<::std::boxed::Box<Party>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Party {
@@ -131,6 +148,7 @@ pub mod alpha {
                 contact,
                 owes: ::core::option::Option::None,
                 parent: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -141,7 +159,7 @@ pub mod alpha {
             owes: optional "owes",
             parent: optional "parent",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -151,6 +169,11 @@ pub mod alpha {
     pub struct MadeA {
         /// The member `x`.
         pub x: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl MadeA {
@@ -159,6 +182,7 @@ pub mod alpha {
         pub fn new() -> Self {
             Self {
                 x: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -173,7 +197,7 @@ pub mod alpha {
         MadeA {
             x: optional "x",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -183,6 +207,11 @@ pub mod alpha {
     pub struct ABCD {
         /// The member `lines`.
         pub lines: ::core::option::Option<::std::vec::Vec<LinesItem>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl ABCD {
@@ -191,6 +220,7 @@ pub mod alpha {
         pub fn new() -> Self {
             Self {
                 lines: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -205,7 +235,7 @@ pub mod alpha {
         ABCD {
             lines: optional "lines",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -215,6 +245,11 @@ pub mod alpha {
     pub struct MadeMoney {
         /// The member `cents`.
         pub cents: ::core::option::Option<i64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl MadeMoney {
@@ -223,6 +258,7 @@ pub mod alpha {
         pub fn new() -> Self {
             Self {
                 cents: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -237,7 +273,7 @@ pub mod alpha {
         MadeMoney {
             cents: optional "cents",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -247,13 +283,21 @@ pub mod alpha {
     pub struct Contact {
         /// The member `id`.
         pub id: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Contact {
         /// `Contact` with these members.
         #[must_use]
         pub fn new(id: i64) -> Self {
-            Self { id }
+            Self {
+                id,
+                extra: ::std::collections::BTreeMap::new(),
+            }
         }
     }
 
@@ -261,7 +305,7 @@ pub mod alpha {
         Contact {
             id: required "id",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -271,6 +315,11 @@ pub mod alpha {
     pub struct PartyMoney {
         /// The member `euros`.
         pub euros: ::core::option::Option<f64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl PartyMoney {
@@ -279,6 +328,7 @@ pub mod alpha {
         pub fn new() -> Self {
             Self {
                 euros: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -293,7 +343,7 @@ pub mod alpha {
         PartyMoney {
             euros: optional "euros",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -303,6 +353,11 @@ pub mod alpha {
     pub struct LinesItem {
         /// The member `n`.
         pub n: ::core::option::Option<i64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl LinesItem {
@@ -311,6 +366,7 @@ pub mod alpha {
         pub fn new() -> Self {
             Self {
                 n: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -325,7 +381,7 @@ pub mod alpha {
         LinesItem {
             n: optional "n",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Publishes every message of the topic `alpha`.
@@ -432,7 +488,7 @@ pub mod beta_2 {
     #[::babelqueue::babel_job("urn:babel:beta:made", topic = "beta-2")]
     #[derive(Clone, Debug, PartialEq)]
     pub struct Made {
-        /// The member `buyer`.
+        /// Party
         pub buyer: Party,
         /// The member `a`.
         pub a: ::core::option::Option<MadeA>,
@@ -446,6 +502,11 @@ pub mod beta_2 {
         pub money: ::core::option::Option<MadeMoney>,
         /// The member `alias`.
         pub alias: ::core::option::Option<Contact>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Made {
@@ -460,6 +521,7 @@ pub mod beta_2 {
                 again: ::core::option::Option::None,
                 money: ::core::option::Option::None,
                 alias: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -474,7 +536,7 @@ pub mod beta_2 {
             money: optional "money",
             alias: optional "alias",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Party
@@ -486,8 +548,13 @@ pub mod beta_2 {
         pub contact: Contact,
         /// The member `owes`.
         pub owes: ::core::option::Option<PartyMoney>,
-        /// The member `parent`.
+        /// Party
         pub parent: ::core::option::Option<::std::boxed::Box<Party>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Party {
@@ -498,6 +565,7 @@ pub mod beta_2 {
                 contact,
                 owes: ::core::option::Option::None,
                 parent: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -508,7 +576,7 @@ pub mod beta_2 {
             owes: optional "owes",
             parent: optional "parent",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -518,6 +586,11 @@ pub mod beta_2 {
     pub struct MadeA {
         /// The member `x`.
         pub x: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl MadeA {
@@ -526,6 +599,7 @@ pub mod beta_2 {
         pub fn new() -> Self {
             Self {
                 x: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -540,7 +614,7 @@ pub mod beta_2 {
         MadeA {
             x: optional "x",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -550,6 +624,11 @@ pub mod beta_2 {
     pub struct ABCD {
         /// The member `lines`.
         pub lines: ::core::option::Option<::std::vec::Vec<LinesItem>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl ABCD {
@@ -558,6 +637,7 @@ pub mod beta_2 {
         pub fn new() -> Self {
             Self {
                 lines: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -572,7 +652,7 @@ pub mod beta_2 {
         ABCD {
             lines: optional "lines",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -582,6 +662,11 @@ pub mod beta_2 {
     pub struct MadeMoney {
         /// The member `cents`.
         pub cents: ::core::option::Option<i64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl MadeMoney {
@@ -590,6 +675,7 @@ pub mod beta_2 {
         pub fn new() -> Self {
             Self {
                 cents: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -604,7 +690,7 @@ pub mod beta_2 {
         MadeMoney {
             cents: optional "cents",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -614,13 +700,21 @@ pub mod beta_2 {
     pub struct Contact {
         /// The member `id`.
         pub id: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Contact {
         /// `Contact` with these members.
         #[must_use]
         pub fn new(id: i64) -> Self {
-            Self { id }
+            Self {
+                id,
+                extra: ::std::collections::BTreeMap::new(),
+            }
         }
     }
 
@@ -628,7 +722,7 @@ pub mod beta_2 {
         Contact {
             id: required "id",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -638,6 +732,11 @@ pub mod beta_2 {
     pub struct PartyMoney {
         /// The member `euros`.
         pub euros: ::core::option::Option<f64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl PartyMoney {
@@ -646,6 +745,7 @@ pub mod beta_2 {
         pub fn new() -> Self {
             Self {
                 euros: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -660,7 +760,7 @@ pub mod beta_2 {
         PartyMoney {
             euros: optional "euros",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Part of a payload.
@@ -670,6 +770,11 @@ pub mod beta_2 {
     pub struct LinesItem {
         /// The member `n`.
         pub n: ::core::option::Option<i64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl LinesItem {
@@ -678,6 +783,7 @@ pub mod beta_2 {
         pub fn new() -> Self {
             Self {
                 n: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
             }
         }
     }
@@ -692,7 +798,7 @@ pub mod beta_2 {
         LinesItem {
             n: optional "n",
         }
-        others dropped
+        others kept in extra
     }
 
     /// Publishes every message of the topic `beta-2`.
