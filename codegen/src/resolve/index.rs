@@ -137,10 +137,7 @@ impl Resolver {
             );
         }
         for (number, resource) in index.resources.iter().enumerate() {
-            // What a reference has made a schema has no URI by that.
-            if number > 0 || index.outer.is_none() {
-                index.by_uri.entry(resource.uri.clone()).or_default().push(number);
-            }
+            index.by_uri.entry(resource.uri.clone()).or_default().push(number);
         }
         (Rc::new(index), problems)
     }

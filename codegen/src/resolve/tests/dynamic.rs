@@ -64,11 +64,11 @@ fn a_reference_without_such_a_name_is_an_ordinary_one() {
 
 #[test]
 fn a_place_that_only_a_dynamic_reference_leads_to_is_opened_and_counts() {
-    // Through its own name, the root leads to a file that declares a third place.
+    // Through its own name, the root leads to files that declare it again.
     let mut folder = modern(&[
         TREE,
         ("x.json", r#"{"$ref":"tree.json","$defs":{"n":{"$dynamicAnchor":"node","allOf":[{"$ref":"more.json"}]}}}"#),
-        ("more.json", r#"{"$dynamicAnchor":"node","$ref":"last.json"}"#),
+        ("more.json", r#"{"$defs":{"n":{"$dynamicAnchor":"node","$ref":"last.json"}}}"#),
         ("last.json", "{}"),
     ]);
     assert_eq!(folder.leads_from(&["x.json"], ITEMS, "#node"), "x.json#/$defs/n");

@@ -114,6 +114,7 @@ fn a_place_that_a_reference_has_made_a_schema_has_names_of_its_own_and_sees_thos
         assert_eq!(folder.leads("x.json#/components/a/allOf/2", "#/x-b"), "x.json#/components/a/x-b");
         assert_eq!(folder.leads("x.json#/components/a/x-b/not", "#b"), "x.json#/components/a/x-b");
         assert_eq!(folder.leads("x.json#/components/c/allOf/0", "#c"), "x.json#/components/c");
+        assert_eq!(folder.leads("x.json#/components/c/allOf/0", "https://e.test/x.json#c"), "x.json#/components/c");
         assert_eq!(folder.leads("x.json#/components/c/allOf/1", "#seen"), "x.json#/$defs/s");
         assert_eq!(folder.leads("x.json#/components/c/allOf/2", "#/$defs/s"), "x.json#/$defs/s");
     }
@@ -173,10 +174,14 @@ fn a_schema_is_read_by_the_edition_that_it_or_what_is_around_it_names() {
             ("loop.json", "{\n\"$schema\":\"https://e.test/loop\"}"),
             ("unknown.json", r#"{"$schema":"http://json-schema.org/draft-03/schema#"}"#),
             ("number.json", r#"{"$schema":7}"#),
+            ("outside.json", r#"{"$schema":"https://map.test/..%2f..%2fsecret.json"}"#),
         ],
     );
+    let secret = r#"{"$schema":"http://json-schema.org/draft-04/schema#"}"#;
+    std::fs::write(folder.folder.path().join("secret.json"), secret).expect("a file");
     for (place, dialect) in [
         ("none.json", Dialect::Draft6),
+        ("outside.json", Dialect::Draft6),
         ("x.json#/definitions", Dialect::Draft7),
         ("x.json#/definitions/inner/$defs/a", Dialect::Draft2020),
         ("x.json#/definitions/nameless", Dialect::Draft7),
@@ -195,13 +200,15 @@ fn a_schema_is_read_by_the_edition_that_it_or_what_is_around_it_names() {
     assert_eq!(folder.leads("x.json", "urn:inner#a"), "x.json#/definitions/inner/$defs/a");
     assert_eq!(folder.leads("x.json", "urn:old"), "x.json#/definitions/old");
     let problems = folder.problems();
-    assert_eq!(problems.len(), 3, "{problems:#?}");
-    assert!(problems[0].starts_with("schemas/loop.json:2:1: /$schema: the dialect `https://e.test/loop` is neither"));
-    assert!(
-        problems[1]
-            .starts_with("schemas/unknown.json:1:2: /$schema: the dialect `http://json-schema.org/draft-03/schema#`")
-    );
-    assert_eq!(problems[2], "schemas/number.json:1:2: /$schema: `$schema` must be a string");
+    assert_eq!(problems.len(), 4, "{problems:#?}");
+    for (problem, start) in problems.iter().zip([
+        "schemas/outside.json:1:2: /$schema: the dialect `https://map.test/..%2f..%2fsecret.json` is neither",
+        "schemas/loop.json:2:1: /$schema: the dialect `https://e.test/loop` is neither",
+        "schemas/unknown.json:1:2: /$schema: the dialect `http://json-schema.org/draft-03/schema#` is neither",
+        "schemas/number.json:1:2: /$schema: `$schema` must be a string",
+    ]) {
+        assert!(problem.starts_with(start), "{problem}");
+    }
 }
 
 #[test]

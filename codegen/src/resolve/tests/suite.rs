@@ -1,4 +1,4 @@
-//! Every reference of the official suite.
+//! Every reference of the schemas that others wrote.
 
 #[path = "../../../tests/generator/collection.rs"]
 mod collection;
@@ -6,6 +6,8 @@ mod collection;
 use std::fs;
 
 use super::{Dialect, Folder, references, shown};
+use crate::load::Sources;
+use crate::resolve::Resolver;
 
 /// The references that have another target on each way to them.
 const DYNAMIC: &[&str] = &[
@@ -54,6 +56,27 @@ fn every_reference_of_the_official_suite_leads_somewhere() {
     assert_eq!(nowhere, Vec::<String>::new());
     dynamic.sort();
     assert_eq!(dynamic, DYNAMIC);
+}
+
+#[test]
+fn every_reference_of_the_astronomy_collection_leads_to_a_file() {
+    let Some(gcn) = collection::collection("gcn-schema") else { return };
+    let mut files = Vec::new();
+    collection::json_files(&gcn, &mut files);
+    let mut folder = Folder::new(&[]);
+    folder.resolver = Resolver::new(Sources::new(gcn.clone(), "gcn".into()), Dialect::Draft7, Vec::new());
+    let mut followed = 0;
+    for file in files.iter().filter(|file| file.to_string_lossy().ends_with(".schema.json")) {
+        let path = file.strip_prefix(&gcn).expect("below the collection").to_str().expect("a name");
+        for outcome in folder.all(path) {
+            followed += 1;
+            assert!(outcome.contains(".schema.json#"), "{path}: {outcome}");
+        }
+    }
+    assert!(followed > 50, "{followed}");
+    assert_eq!(folder.problems(), Vec::<String>::new());
+    // Every file lies where its URI says, so none has to be looked for.
+    assert!(folder.resolver.sources.files_read().iter().all(|file| file.ends_with(".schema.json")));
 }
 
 /// Where each reference in `x.json` leads.
