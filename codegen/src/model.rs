@@ -263,11 +263,6 @@ impl Kinds {
     pub(crate) const fn meets(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
-
-    /// The bits, as the runtime crate reads them.
-    pub(crate) const fn bits(self) -> u8 {
-        self.0
-    }
 }
 
 impl TypeDef {
