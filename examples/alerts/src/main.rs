@@ -9,7 +9,7 @@ use babelqueue::{Delivery, HandlerError, testing::TestBroker};
 use tokio::sync::mpsc;
 
 babelqueue::include_contracts!();
-use alerts::{AllClear, Area, Flood, FloodPeak, Storm, Source};
+use alerts::{AllClear, Area, Flood, FloodPeak, Source, Storm};
 
 const STORM: &str = include_str!("../schemas/storm.example.json");
 const FLOOD: &str = include_str!("../schemas/flood.example.json");
