@@ -44,7 +44,7 @@ impl Lowering<'_> {
             return plain(Type::Null, false, Vec::new());
         }
         if let Some(values) = self.values(node) {
-            return self.value_form(node, values, kinds, rules);
+            return self.value_form(node, &values, kinds, rules);
         }
         if let Some(mut branches) = self.branches(node, kinds) {
             return match branches.pop() {
@@ -67,7 +67,7 @@ impl Lowering<'_> {
     }
 
     /// The form of values that are listed.
-    fn value_form(&mut self, node: &Node, values: Vec<Literal>, kinds: Kinds, mut rules: Vec<Rule>) -> Formed {
+    fn value_form(&mut self, node: &Node, values: &[Literal], kinds: Kinds, mut rules: Vec<Rule>) -> Formed {
         let nullable = kinds.meets(Kinds::NULL);
         let others: Vec<_> = values.iter().filter(|value| value.kind != Kinds::NULL).cloned().collect();
         let rest = kinds.without(Kinds::NULL);
@@ -104,7 +104,7 @@ impl Lowering<'_> {
 
     /// The form by kinds alone: the unions of `node` are decided, or cannot be.
     fn kind_form(&mut self, node: &Node, kinds: Kinds, rules: Vec<Rule>) -> Formed {
-        let node = node.decided(&mut self.arena);
+        let node = node.decided(self.arena);
         let nullable = kinds.meets(Kinds::NULL);
         let groups = groups(kinds);
         if let [kind] = groups.as_slice() {

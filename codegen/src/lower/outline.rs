@@ -48,7 +48,7 @@ impl Lowering<'_> {
         if kinds.contains(Kinds::OBJECT) && self.lacks_a_member(node, depth) {
             kinds = kinds.without(Kinds::OBJECT);
         }
-        for (id, index) in node.unions(&mut self.arena) {
+        for (id, index) in node.unions(self.arena) {
             let branches = self.arena.get(id).unions.get(index).map(|union| union.branches.clone()).unwrap_or_default();
             let possible = branches.into_iter().fold(Kinds::NONE, |possible, branch| {
                 let branch = self.node(&[branch]).map_or(Kinds::ALL, |branch| self.kinds_within(&branch, depth + 1));

@@ -29,14 +29,14 @@ impl Branch {
 impl Lowering<'_> {
     /// The forms of the first union of `node` that tells any apart; `None` if none does.
     pub(super) fn branches(&mut self, node: &Node, kinds: Kinds) -> Option<Vec<Branch>> {
-        node.unions(&mut self.arena).into_iter().find_map(|union| self.told_apart(node, kinds, union))
+        node.unions(self.arena).into_iter().find_map(|union| self.told_apart(node, kinds, union))
     }
 
     fn told_apart(&mut self, node: &Node, kinds: Kinds, (id, index): (SchemaId, usize)) -> Option<Vec<Branch>> {
         let roots = self.arena.get(id).unions.get(index)?.branches.clone();
         let mut branches = Vec::new();
         for root in roots {
-            let branch = node.with(&mut self.arena, root).map_err(|problem| self.arena.problems.push(problem)).ok()?;
+            let branch = node.with(self.arena, root).map_err(|problem| self.arena.problems.push(problem)).ok()?;
             let left = self.kinds(&branch).and(kinds);
             if !left.is_empty() {
                 branches.push((branch, left));
@@ -62,7 +62,7 @@ impl Lowering<'_> {
                 _ => common.push(kinds.and(group)),
             }
         }
-        let decided = node.decided(&mut self.arena);
+        let decided = node.decided(self.arena);
         let alone = own.iter().filter(|kinds| !kinds.is_empty()).count();
         if alone == 0 && objects.is_none() {
             // Of a union that only adds null the rest is the branch without it.

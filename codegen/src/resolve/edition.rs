@@ -49,6 +49,19 @@ impl Resolver {
         edition
     }
 
+    /// Whether the keywords that validate (`type`, `enum`, `minimum`, `required` and so on) mean anything in a file: a
+    /// metaschema of somebody's own may leave their vocabulary out.
+    pub(crate) fn validates(&mut self, document: &Document) -> bool {
+        let Some(name) = document.root.get("$schema").and_then(Json::as_str) else { return true };
+        if Dialect::of(name).is_some() {
+            return true;
+        }
+        let uri = self.map.uri(&document.path).join(name.split('#').next().unwrap_or_default());
+        let metaschema = uri.ok().and_then(|uri| self.metaschema(&uri));
+        let vocabulary = metaschema.as_ref().and_then(|metaschema| metaschema.root.get("$vocabulary")?.as_object());
+        vocabulary.is_none_or(|vocabulary| vocabulary.keys().any(|uri| uri.ends_with("/vocab/validation")))
+    }
+
     /// The metaschema `uri` of somebody's own. It is looked into and not opened: it is no contract.
     fn metaschema(&mut self, uri: &SchemaUri) -> Option<Rc<Document>> {
         let paths = [self.map.path(uri), uri.path()];

@@ -119,7 +119,7 @@ impl Arena {
             return Rc::clone(schema);
         }
         let place = self.schemas[id].0.clone();
-        let schema = Rc::new(parse::schema(self, place));
+        let schema = Rc::new(parse::schema(self, &place));
         self.schemas[id].1 = Some(Rc::clone(&schema));
         schema
     }

@@ -8,19 +8,19 @@ use crate::model::{Kinds, Rule};
 use crate::resolve::{Dialect, Location, Target};
 
 /// Reads the schema at `place`; what is wrong with it is reported.
-pub(super) fn schema(arena: &mut Arena, place: Location) -> Schema {
+pub(super) fn schema(arena: &mut Arena, place: &Location) -> Schema {
     let Some(json) = place.json() else { return Schema::anything(place.clone()) };
     match &json.value {
         Value::Object(_) => {}
         Value::Bool(false) => return Schema { kinds: Kinds::NONE, ..Schema::anything(place.clone()) },
         Value::Bool(true) => return Schema::anything(place.clone()),
         _ => {
-            arena.report(&place, "a schema must be an object, or `true` or `false`");
+            arena.report(place, "a schema must be an object, or `true` or `false`");
             return Schema::anything(place.clone());
         }
     }
-    let dialect = arena.resolver.dialect(&place);
-    let mut reader = Reader { arena, place: &place, json, inside: Vec::new() };
+    let dialect = arena.resolver.dialect(place);
+    let mut reader = Reader { arena, place, json, inside: Vec::new() };
     let mut schema = Schema::anything(place.clone());
     definitions(&mut reader);
     annotations(&mut reader, &mut schema);
@@ -38,6 +38,9 @@ pub(super) fn schema(arena: &mut Arena, place: Location) -> Schema {
         schema.array = array(&mut reader, &mut schema.rules, &mut schema.conditional, dialect);
     }
     schema.inside = reader.inside;
+    if !arena.resolver.validates(&schema.place.document) {
+        schema.validates_nothing();
+    }
     schema
 }
 
@@ -65,6 +68,15 @@ impl Schema {
             sensitive: false,
             inside: Vec::new(),
         }
+    }
+}
+
+impl Schema {
+    /// Leaves out what only validates.
+    fn validates_nothing(&mut self) {
+        (self.kinds, self.typed, self.values) = (Kinds::ALL, false, None);
+        self.rules.clear();
+        self.object.required.clear();
     }
 }
 
@@ -106,7 +118,7 @@ fn references(reader: &mut Reader<'_>, schema: &mut Schema, dialect: Dialect) {
         };
         match found {
             Ok(Target::Schema(target)) => schema.also.push(reader.arena.at(&target)),
-            Ok(Target::Metaschema(_)) => {
+            Ok(Target::Metaschema) => {
                 schema.kinds = schema.kinds.and(Kinds::BOOLEAN.or(Kinds::OBJECT));
                 schema.conditional = true;
             }

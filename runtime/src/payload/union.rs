@@ -85,7 +85,7 @@ fn no_form<T: Union>(kind: Kind, text: &str, tag: &mut Tag<'_>) -> String {
         let all = T::FORMS.iter().flat_map(|form| form.kinds);
         all.for_each(|kind| {
             if !kinds.contains(kind) {
-                kinds.push(*kind)
+                kinds.push(*kind);
             }
         });
         return rules::expected(&kinds, text);

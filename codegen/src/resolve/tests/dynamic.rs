@@ -79,7 +79,7 @@ fn a_place_that_only_a_dynamic_reference_leads_to_is_opened_and_counts() {
 fn a_metaschema_counts_unless_somebody_extends_it() {
     let meta = "https://json-schema.org/draft/2020-12/schema#meta";
     let mut folder = modern(&[("x.json", "{}"), ("y.json", r#"{"$dynamicAnchor":"meta"}"#)]);
-    assert_eq!(folder.leads_from(&["x.json"], "x.json", meta), format!("metaschema {meta}"));
+    assert_eq!(folder.leads_from(&["x.json"], "x.json", meta), format!("metaschema"));
     assert_eq!(folder.leads_from(&["x.json", "y.json"], "x.json", meta), "dynamic");
 }
 
