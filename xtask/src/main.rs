@@ -27,6 +27,7 @@ Usage: cargo xtask <command>
   bench [n]      measure the throughput with n records, on a real broker
   bench waiting [minutes]
                  measure the memory of a reinjector that holds a million records
+  bench codegen  measure the generator with many schemas
   ci             check formatting, lints, documentation and the example
   kafka start    start an Apache Kafka broker of this checkout and leave it running
   kafka stop     stop it
