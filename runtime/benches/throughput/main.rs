@@ -164,5 +164,9 @@ fn main() -> Result<(), Error> {
     // Cargo adds `--bench`.
     let records = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
     let only_movers = std::env::args().any(|argument| argument == "movers");
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(run(records, only_movers))
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?
+        .block_on(run(records, only_movers))
 }

@@ -9,12 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::{
-    Hook,
-    due::Due,
-    next_hop::next_hop,
-    tell,
-};
+use super::{Hook, due::Due, next_hop::next_hop, tell};
 use crate::{
     client::Kafka,
     deliver::{Next, Undelivered, deliver},
