@@ -187,7 +187,7 @@ fn apply(text: &str, mut edits: Vec<Edit<'_>>) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::decode_with_layout, *};
 
     fn next(body: &str) -> String {
         String::from_utf8(with_attempts(body.as_bytes(), 1).unwrap()).unwrap()
@@ -241,6 +241,20 @@ mod tests {
             again(r#"{"urn":"urn:x","meta":{"ts":1},"timestamp":1}"#),
             r#"{"job":"urn:x","meta":{},"attempts":0}"#
         );
+    }
+
+    #[test]
+    fn a_body_that_was_decoded_is_redriven_without_another_scan_all_the_same() {
+        for body in [
+            r#" { "job" : "urn:x" , "data" : {"a":[1, 2]} , "attempts" : 3 , "dead_letter" : {"reason":"failed"} } "#,
+            r#"{"dead_letter":{},"meta":{"ts":1,"id":"i","attempts":2},"job":"urn:x","x":1e400,"timestamp":1}"#,
+            r#"{"urn":"urn:x","job":5,"urn":"urn:y","meta":null,"meta":{"source":1},"dead\u005fletter":null}"#,
+            r#"{"job":"urn:x","urn":"urn:y","attempts":1,"attempts":2}"#,
+        ] {
+            let (_, layout) = decode_with_layout(body.as_bytes()).unwrap();
+            assert_eq!(layout.redriven(), redriven(body.as_bytes()), "{body}");
+        }
+        assert!(decode_with_layout(b"{}").is_none() && decode_with_layout(b"null").is_none());
     }
 
     #[test]

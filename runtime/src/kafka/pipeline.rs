@@ -81,3 +81,55 @@ impl<'a, T> Pipeline<'a, T> {
         landed
     }
 }
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use futures_util::FutureExt as _;
+
+    use super::{super::mock::MockBroker, *};
+    use crate::config::Config;
+
+    fn record() -> OutgoingRecord {
+        OutgoingRecord::new("orders".to_owned(), None, Some(b"{}".to_vec()), None)
+    }
+
+    fn start() -> (MockBroker, Sink) {
+        let broker = MockBroker::start().unwrap();
+        broker.create_topic("orders", 4).unwrap();
+        let sink = Sink::new(&Config::new(broker.brokers())).unwrap();
+        (broker, sink)
+    }
+
+    #[tokio::test]
+    async fn a_full_pipeline_empties_by_half_in_order_before_it_takes_more() {
+        let (broker, sink) = start();
+        broker.set_down(true).unwrap();
+        let mut pipeline = Pipeline::new(&sink);
+        for number in 0..RECORDS {
+            assert!(pipeline.in_the_way(1).now_or_never().is_some_and(|landed| landed.is_none()), "{number}");
+            pipeline.push(record(), 1, number).await;
+        }
+        assert!(pipeline.in_the_way(1).now_or_never().is_none());
+        broker.set_down(false).unwrap();
+        let landed = pipeline.in_the_way(1).await.unwrap();
+        assert!(landed.len() >= RECORDS / 2, "{}", landed.len());
+        let mut all = landed;
+        all.extend(pipeline.land_all().await);
+        assert!(all.iter().all(|landed| landed.result.is_ok()));
+        assert!(all.iter().map(|landed| landed.write).eq(0..RECORDS));
+        assert!(pipeline.is_empty());
+    }
+
+    #[tokio::test]
+    async fn a_record_larger_than_the_pipeline_is_on_its_way_alone() {
+        let (broker, sink) = start();
+        broker.set_down(true).unwrap();
+        let mut pipeline = Pipeline::new(&sink);
+        assert!(pipeline.in_the_way(BYTES + 1).await.is_none());
+        pipeline.push(record(), BYTES + 1, ()).await;
+        assert!(pipeline.in_the_way(1).now_or_never().is_none());
+        broker.set_down(false).unwrap();
+        assert_eq!(pipeline.in_the_way(1).await.map(|landed| landed.len()), Some(1));
+        assert!(pipeline.in_the_way(1).await.is_none());
+    }
+}
