@@ -5,7 +5,7 @@ use std::io::Write as _;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::decode::FORBIDDEN_META;
+use super::layout::FORBIDDEN_META;
 use crate::{
     headers::{is_ascii_space, is_blank},
     json::Finite,
