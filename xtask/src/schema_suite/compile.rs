@@ -102,3 +102,43 @@ fn without(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn library(name: &str, ids: &[&str]) -> Library {
+        let code = |id: &&str| Code { id: (*id).to_owned(), file: (*id).into(), payload: "Payload".to_owned() };
+        Library { name: name.to_owned(), codes: ids.iter().map(code).collect() }
+    }
+
+    #[test]
+    fn a_group_without_code_moves_no_other_to_another_library() {
+        let mut codes: Vec<_> = (0..GROUPS + 1).map(|n| library("", &[&n.to_string()]).codes.pop()).collect();
+        codes[0] = None;
+        let libraries = libraries("groups", &codes);
+        let sizes: Vec<_> = libraries.iter().map(|library| (library.name.as_str(), library.codes.len())).collect();
+        assert_eq!(sizes, [("groups_0", GROUPS - 1), ("groups_1", 1)]);
+    }
+
+    #[test]
+    fn groups_with_errors_are_left_out_and_named() {
+        let errors = BTreeMap::from([("b".to_owned(), "no".to_owned()), ("x".to_owned(), "no".to_owned())]);
+        let mut broken = BTreeMap::new();
+        let left = without(&library("l", &["a", "b", "c"]), &errors, &mut broken);
+        assert_eq!(left, [library("l", &["a", "c"])]);
+        assert_eq!(broken, BTreeMap::from([("b".to_owned(), "no".to_owned())]));
+    }
+
+    #[test]
+    fn a_library_in_which_no_group_is_to_blame_is_halved_down_to_one() {
+        let mut broken = BTreeMap::new();
+        let halves = without(&library("l", &["a", "b", "c"]), &BTreeMap::new(), &mut broken);
+        assert_eq!(halves, [library("la", &["a"]), library("lb", &["b", "c"])]);
+        assert!(broken.is_empty());
+        assert_eq!(without(&halves[0], &BTreeMap::new(), &mut broken), []);
+        assert!(broken["a"].starts_with("the compiler gives up"), "{broken:?}");
+        let empty = library("l", &[]);
+        assert_eq!(without(&empty, &BTreeMap::new(), &mut broken), std::slice::from_ref(&empty));
+    }
+}

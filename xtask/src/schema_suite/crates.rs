@@ -85,6 +85,7 @@ fn modules(codes: &[Code]) -> String {
         let _ = write!(text, "/// A group.\npub mod {id} {{\n    include!({:?});\n}}\n", file.display().to_string());
         let _ = writeln!(table, "        ({id:?}, answer::<{id}::{}::{payload}>),", files::TOPIC);
     }
+    // Not inlined, or the program would compile the code of all types once more.
     format!(
         "{text}\n/// A function for each group.\n#[inline(never)]\npub fn groups() -> &'static [(&'static str, Answer)] {{\n    &[\n{table}    ]\n}}\n"
     )

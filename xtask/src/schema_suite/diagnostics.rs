@@ -99,3 +99,63 @@ fn culprits<'a>(message: &Message, codes: &[&'a Code]) -> Vec<(&'a str, usize)> 
     }
     found
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(id: &str) -> Code {
+        Code { id: id.to_owned(), file: format!("/code/{id}/contracts.rs").into(), payload: "Payload".to_owned() }
+    }
+
+    fn read_lines(lines: &[serde_json::Value]) -> Diagnostics {
+        let codes = [code("draft7_a_1"), code("draft7_a_10")];
+        let output: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        read(&output, &codes.iter().collect::<Vec<_>>())
+    }
+
+    fn message(level: &str, file: &str, rendered: &str) -> serde_json::Value {
+        let span = serde_json::json!({"file_name": file, "line_start": 7, "expansion": null});
+        let message = serde_json::json!({"level": level, "message": "m", "spans": [span], "rendered": rendered});
+        serde_json::json!({"reason": "compiler-message", "message": message})
+    }
+
+    fn found(id: &str, text: &str) -> BTreeMap<String, String> {
+        BTreeMap::from([(id.to_owned(), text.to_owned())])
+    }
+
+    #[test]
+    fn a_message_in_a_groups_code_is_the_groups() {
+        let diagnostics = read_lines(&[
+            message("error", "/code/draft7_a_10/contracts.rs", ""),
+            message("warning", "/code/draft7_a_1/contracts.rs", ""),
+            message("note", "/code/draft7_a_1/contracts.rs", ""),
+        ]);
+        assert_eq!(diagnostics.errors, found("draft7_a_10", "line 7: m"));
+        assert_eq!(diagnostics.warnings, found("draft7_a_1", "line 7: m"));
+    }
+
+    #[test]
+    fn a_message_in_a_macro_is_of_the_group_that_calls_it() {
+        let mut line = message("error", "/macro.rs", "");
+        line["message"]["spans"][0]["expansion"] =
+            serde_json::json!({"span": {"file_name": "/code/draft7_a_1/contracts.rs", "line_start": 9}});
+        assert_eq!(read_lines(&[line]).errors, found("draft7_a_1", "line 9: m"));
+    }
+
+    #[test]
+    fn a_message_elsewhere_is_of_the_group_that_its_text_names() {
+        let line = message("error: internal compiler error", "/serde.rs", "cannot end `x::draft7_a_10::suite::T`");
+        assert_eq!(read_lines(&[line]).errors, found("draft7_a_10", "line 0: m"));
+        assert_eq!(read_lines(&[message("error", "/serde.rs", "draft7_b_1::T")]).errors, BTreeMap::new());
+    }
+
+    #[test]
+    fn packages_that_compiled_are_named() {
+        let diagnostics = read_lines(&[
+            serde_json::json!({"reason": "compiler-artifact", "target": {"name": "groups_0"}}),
+            serde_json::json!({"reason": "build-finished", "success": false}),
+        ]);
+        assert_eq!(diagnostics.compiled, BTreeSet::from(["groups_0".to_owned()]));
+    }
+}

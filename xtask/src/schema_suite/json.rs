@@ -2,16 +2,18 @@
 //! between them and the comparison.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use anyhow::{Context, Result};
 use serde_json::value::RawValue;
 
-/// Whether both texts are the same JSON value: members in any order, numbers by their exact value.
+/// The first difference between two JSON texts, in words; none if they are the same value: members in any order, numbers
+/// by their exact value.
 ///
 /// # Errors
 /// If a text is not JSON.
-pub(super) fn equal(left: &str, right: &str) -> Result<bool> {
-    Ok(parse(left)? == parse(right)?)
+pub(super) fn difference(before: &str, after: &str) -> Result<Option<String>> {
+    Ok(compare("", &parse(before)?, &parse(after)?))
 }
 
 #[derive(Debug, PartialEq, Eq)]
@@ -22,6 +24,27 @@ enum Json {
     String(String),
     List(Vec<Json>),
     Object(BTreeMap<String, Json>),
+}
+
+fn compare(at: &str, before: &Json, after: &Json) -> Option<String> {
+    match (before, after) {
+        (Json::Object(before), Json::Object(after)) => {
+            let lost = before.iter().find_map(|(name, member)| match after.get(name) {
+                Some(present) => compare(&format!("{at}/{name}"), member, present),
+                None => Some(format!("{at}/{name} is lost")),
+            });
+            lost.or_else(|| {
+                let new = after.keys().find(|name| !before.contains_key(*name))?;
+                Some(format!("{at}/{new} is new"))
+            })
+        }
+        (Json::List(before), Json::List(after)) if before.len() == after.len() => {
+            let items = before.iter().zip(after).enumerate();
+            items.into_iter().find_map(|(index, (before, after))| compare(&format!("{at}/{index}"), before, after))
+        }
+        _ if before == after => None,
+        _ => Some(format!("{at} was {before} and is {after}")),
+    }
 }
 
 fn parse(text: &str) -> Result<Json> {
@@ -42,20 +65,47 @@ fn read(raw: &RawValue) -> Result<Json> {
             Json::List(items.into_iter().map(read).collect::<Result<_>>()?)
         }
         [b'"', ..] => Json::String(serde_json::from_str(text)?),
-        [b'-' | b'0'..=b'9', ..] => Json::Number(Number::read(text)),
+        [b'-' | b'0'..=b'9', ..] => Json::Number(Number { text: text.to_owned(), value: Decimal::read(text) }),
         _ => Json::Word(text.to_owned()),
     })
 }
 
-/// A decimal number: the digits, without zeros on either side, times ten to the exponent.
-#[derive(Debug, PartialEq, Eq)]
+impl fmt::Display for Json {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Word(text) => f.write_str(text),
+            Self::Number(number) => f.write_str(&number.text),
+            Self::String(text) => write!(f, "{text:?}"),
+            Self::List(items) => write!(f, "a list of {}", items.len()),
+            Self::Object(_) => f.write_str("an object"),
+        }
+    }
+}
+
+/// A number as it is written, equal to others by its value.
+#[derive(Debug)]
 struct Number {
+    text: String,
+    value: Decimal,
+}
+
+/// The digits, without zeros on either side, times ten to the exponent.
+#[derive(Debug, PartialEq, Eq)]
+struct Decimal {
     negative: bool,
     digits: String,
     exponent: i128,
 }
 
-impl Number {
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.value == other.value
+    }
+}
+
+impl Eq for Number {}
+
+impl Decimal {
     /// `text` is a JSON number.
     fn read(text: &str) -> Self {
         let negative = text.starts_with('-');
@@ -80,12 +130,12 @@ impl Number {
 
 #[cfg(test)]
 mod tests {
-    use super::equal;
+    use super::difference;
 
     #[track_caller]
     fn check(left: &str, right: &str, expected: bool) {
-        assert_eq!(equal(left, right).unwrap(), expected, "{left} {right}");
-        assert_eq!(equal(right, left).unwrap(), expected, "{right} {left}");
+        assert_eq!(difference(left, right).unwrap().is_none(), expected, "{left} {right}");
+        assert_eq!(difference(right, left).unwrap().is_none(), expected, "{right} {left}");
     }
 
     #[test]
@@ -142,7 +192,21 @@ mod tests {
     #[test]
     fn what_is_not_json_is_an_error() {
         for text in ["", "{", "1 2", "nul", "01"] {
-            assert!(equal(text, "1").is_err(), "{text}");
+            assert!(difference(text, "1").is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_difference_is_told_with_its_place() {
+        for (before, after, told) in [
+            ("1.50", "2", " was 1.50 and is 2"),
+            (r#"{"a":[1,{"b":"x"}]}"#, r#"{"a":[1,{"b":null}]}"#, r#"/a/1/b was "x" and is null"#),
+            (r#"{"a":1,"b":2}"#, r#"{"b":2,"c":1}"#, "/a is lost"),
+            (r#"{"a":1}"#, r#"{"a":1,"b":{}}"#, "/b is new"),
+            ("[1,2]", "[1]", " was a list of 2 and is a list of 1"),
+            ("{}", "[]", " was an object and is a list of 0"),
+        ] {
+            assert_eq!(difference(before, after).unwrap().unwrap(), told);
         }
     }
 }

@@ -117,10 +117,9 @@ impl Measure {
         match answer {
             Answer::Encoded(encoded) => {
                 self.row(group).accepted += 1;
-                if json::equal(encoded, &group.message(value))? {
-                    self.row(group).equal += 1;
-                } else {
-                    self.lists.not_equal.push(format!("{} became {encoded}", group.describe(value)));
+                match json::difference(&group.message(value), encoded)? {
+                    None => self.row(group).equal += 1,
+                    Some(told) => self.lists.not_equal.push(format!("{}: {told}", group.describe(value))),
                 }
             }
             Answer::Unencodable(error) => {
@@ -216,7 +215,7 @@ mod tests {
         ];
         let (counts, lists) = measured(&values, &answers);
         assert_eq!(counts, Counts { groups: 1, usable: 1, valid: 5, accepted: 3, equal: 1, ..Counts::default() });
-        assert_eq!(lists.not_equal, [r#"g / t: 2 became {"value":3}"#, "g / t: 4: no"]);
+        assert_eq!(lists.not_equal, ["g / t: 2: /value was 2 and is 3", "g / t: 4: no"]);
         assert_eq!(lists.valid_refused, ["g / t: 3: no"]);
         assert_eq!(lists.panics, ["g / t: 5: no"]);
         assert!(lists.valid_violates.is_empty());

@@ -107,6 +107,8 @@ pub(super) fn shortcomings(measure: &Measure) -> Vec<String> {
         (lists.broken.len(), "groups whose code does not compile"),
         (lists.valid_refused.len(), "valid values that a type refuses"),
         (lists.not_equal.len(), "values that are not equal when encoded again"),
+        (lists.not_compiled.len(), "schemas that validation does not take"),
+        (lists.valid_violates.len(), "valid values that validation refuses"),
     ] {
         if count > 0 {
             found.push(format!("{count} {what}"));
@@ -206,6 +208,8 @@ gcn                 100      95        5     9/9 (100 %)    9/9 (100 %)         
             &mut measure.lists.broken,
             &mut measure.lists.valid_refused,
             &mut measure.lists.not_equal,
+            &mut measure.lists.not_compiled,
+            &mut measure.lists.valid_violates,
         ] {
             list.push("x".to_owned());
         }
@@ -214,6 +218,8 @@ gcn                 100      95        5     9/9 (100 %)    9/9 (100 %)         
             "1 groups whose code does not compile",
             "1 valid values that a type refuses",
             "1 values that are not equal when encoded again",
+            "1 schemas that validation does not take",
+            "1 valid values that validation refuses",
             "draft2020-12: 6 of 100 groups are refused, over 5 %",
             "gcn: 1 of 100 groups are refused, over 0 %",
             "draft2020-12 required: the types alone refuse 6/10 (60 %), under 70 %",
