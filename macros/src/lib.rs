@@ -4,6 +4,7 @@ mod attr;
 mod expand;
 mod model;
 mod routes;
+mod shape;
 mod span;
 
 use proc_macro::TokenStream;
@@ -48,6 +49,13 @@ use proc_macro::TokenStream;
 ///   module that re-exports it whole (`pub use babelqueue::*`).
 ///
 /// A generic type is a job for those parameters with which it can be sent; it has one URN for all of them.
+///
+/// # What a payload looks like
+///
+/// Serde's attributes decide how the payload is written, and may be used as anywhere else. It has to be a JSON object.
+/// A unit struct, a tuple struct of several fields, or a variant that serde writes as a string does not compile below
+/// the attribute; what only serializing shows, such as a struct around a single number, is an error when it is published.
+/// A payload outlives the record that it was read from, so it cannot borrow: a lifetime does not compile.
 #[proc_macro_attribute]
 pub fn babel_job(args: TokenStream, item: TokenStream) -> TokenStream {
     expand::babel_job(args.into(), &item.into()).into()
@@ -112,6 +120,9 @@ pub fn babel_job(args: TokenStream, item: TokenStream) -> TokenStream {
 /// let routes = routes![Worker::default(); OrderCreated => Worker::created];
 /// assert_eq!(routes.urns(), ["urn:babel:orders:created"]);
 /// ```
+///
+/// The jobs may be of several topics: the consumer reads them all. Sets of routes that are made apart, such as those of
+/// generated modules, are put together by `Routes::and`.
 ///
 /// Two types with one URN do not compile. The types are named where they stand, so they cannot be generic parameters
 /// of the function around them.

@@ -2,9 +2,15 @@
 
 use babelqueue_codegen::{topic as topic_name, urn};
 use proc_macro2::Span;
-use syn::{Attribute, Data, DeriveInput, Error, Fields, Item, LitStr, Member, Path, parse_quote, spanned::Spanned};
+use syn::{
+    Attribute, Data, DeriveInput, Error, Field, Fields, GenericParam, Item, Lifetime, LitStr, Member, Path, Type,
+    parse_quote, spanned::Spanned,
+};
 
-use crate::attr::{Args, Errors, Given, USAGE};
+use crate::{
+    attr::{Args, Errors, Given, USAGE},
+    shape,
+};
 
 /// Everything that the expansion needs, valid.
 pub(crate) struct Job {
@@ -21,15 +27,21 @@ pub(crate) struct Key {
 
 /// The item, when it is of a kind that can be a job.
 pub(crate) fn payload(item: Item, errors: &mut Errors) -> Option<DeriveInput> {
-    match item {
-        Item::Struct(item) => Some(item.into()),
-        Item::Enum(item) => Some(item.into()),
+    let payload: DeriveInput = match item {
+        Item::Struct(item) => item.into(),
+        Item::Enum(item) => item.into(),
         other => {
             let message = "`#[babel_job]` goes on a payload type: a struct or an enum";
             errors.push(Error::new(keyword_span(&other), message));
-            None
+            return None;
         }
+    };
+    let conditional: Vec<_> = payload.generics.params.iter().flat_map(|param| cfgs(attributes(param))).collect();
+    for cfg in &conditional {
+        let message = "the implementation of `Job` names all parameters, so none can come and go: write the type twice, each with its own `#[cfg]`";
+        errors.push(Error::new(cfg.span(), message));
     }
+    conditional.is_empty().then_some(payload)
 }
 
 /// The token that says what the item is, rather than its whole text.
@@ -54,14 +66,32 @@ pub(crate) fn crate_path(args: &Args) -> Path {
 
 /// Checks everything; `None` when there was a mistake here or in the arguments.
 pub(crate) fn job(args: Args, item: &DeriveInput, errors: &mut Errors) -> Option<Job> {
-    for lifetime in item.generics.lifetimes() {
+    for place in borrows(item) {
         let message = "a job outlives the record that it was read from, so it cannot borrow: use owned types, such as `String` for `&str`";
-        errors.push(Error::new(lifetime.lifetime.span(), message));
+        errors.push(Error::new(place, message));
     }
+    shape::check(item, errors);
     let urn = urn(args.urn, errors);
     let topic = topic(args.topic, urn.as_ref(), errors);
     let keys = keys(args.key, item, errors);
     Some(Job { urn: urn?, topic: topic?, keys: keys? }).filter(|_| errors.is_empty())
+}
+
+/// Where the payload would borrow from the record: its lifetimes, and fields that are read into `&'static` references.
+fn borrows(item: &DeriveInput) -> Vec<Span> {
+    let lifetimes = item.generics.lifetimes().map(|lifetime| lifetime.lifetime.span());
+    let fields = match &item.data {
+        Data::Struct(data) => vec![&data.fields],
+        Data::Enum(data) => data.variants.iter().map(|variant| &variant.fields).collect(),
+        Data::Union(_) => Vec::new(),
+    };
+    // Attributes may have the field skipped, or read by other code.
+    let plain = |field: &&Field| field.attrs.iter().all(|attribute| attribute.path().is_ident("doc"));
+    let references = fields.into_iter().flatten().filter(plain).filter_map(|field| match &field.ty {
+        Type::Reference(reference) => reference.lifetime.as_ref().filter(|lifetime| lifetime.ident == "static"),
+        _ => None,
+    });
+    lifetimes.chain(references.map(Lifetime::span)).collect()
 }
 
 fn urn(given: Given<LitStr>, errors: &mut Errors) -> Option<LitStr> {
@@ -146,6 +176,14 @@ fn no_such_field(item: &str, member: &Member, fields: &Fields) -> String {
         [fields @ .., last] => format!("its fields are {} and {last}", fields.join(", ")),
     };
     format!("`{item}` has no field `{}`; {has}", name(member))
+}
+
+fn attributes(parameter: &GenericParam) -> &[Attribute] {
+    match parameter {
+        GenericParam::Lifetime(parameter) => &parameter.attrs,
+        GenericParam::Type(parameter) => &parameter.attrs,
+        GenericParam::Const(parameter) => &parameter.attrs,
+    }
 }
 
 /// The `cfg`s among the attributes: what is generated for the thing they are on has to come and go with it.

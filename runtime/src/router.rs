@@ -17,17 +17,33 @@ pub struct Routes {
 }
 
 impl Routes {
-    /// Both sets of routes, for a consumer of several topics.
+    /// Both sets of routes, such as those of two generated modules, for one consumer of all their topics.
+    ///
+    /// ```
+    /// # use babelqueue::{Delivery, HandlerError, babel_job, routes};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[babel_job("urn:babel:orders:created")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct OrderCreated {}
+    /// # async fn on_created(_: OrderCreated, _: &Delivery) -> Result<(), HandlerError> { Ok(()) }
+    /// # #[babel_job("urn:babel:invoices:requested")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct InvoiceRequested {}
+    /// # async fn on_requested(_: InvoiceRequested, _: &Delivery) -> Result<(), HandlerError> { Ok(()) }
+    /// let routes = routes![OrderCreated => on_created].and(routes![InvoiceRequested => on_requested])?;
+    /// assert_eq!(routes.topics(), ["invoices", "orders"]);
+    /// # Ok::<(), babelqueue::DuplicateUrn>(())
+    /// ```
     ///
     /// # Errors
     ///
-    /// Both sets have a handler for one URN.
+    /// Both sets have a handler for one URN; of several, the error names the first by name. Within one
+    /// [`routes!`](crate::routes), which may list jobs of any topics, that does not compile.
     pub fn and(mut self, other: Routes) -> Result<Routes, DuplicateUrn> {
-        for (urn, route) in other.by_urn {
-            if self.by_urn.insert(urn, route).is_some() {
-                return Err(DuplicateUrn { urn });
-            }
+        if let Some(urn) = other.by_urn.keys().filter(|urn| self.by_urn.contains_key(*urn)).min() {
+            return Err(DuplicateUrn { urn });
         }
+        self.by_urn.extend(other.by_urn);
         Ok(self)
     }
 
@@ -140,5 +156,55 @@ impl<S: Send + Sync + 'static, J: Job, M: Method<S, J>> Call for CallMethod<S, J
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
         let job = payload::decode::<J>(data)?;
         Ok(Box::pin(self.method.call(&self.state, job, cx)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+
+    macro_rules! jobs {
+        ($($name:ident: $urn:literal on $topic:literal),*) => {
+            $(
+                #[derive(Serialize, Deserialize)]
+                struct $name {}
+
+                impl Job for $name {
+                    const URN: &'static str = $urn;
+                    const TOPIC: &'static str = $topic;
+                }
+            )*
+        };
+    }
+
+    jobs!(A: "urn:babel:orders:a" on "orders", B: "urn:babel:orders:b" on "orders", C: "urn:babel:invoices:c" on "invoices");
+
+    fn route<J: Job>() -> Route {
+        async fn nothing<J>(_: J, _: &Delivery) -> Result<(), HandlerError> {
+            Ok(())
+        }
+        Route::of(nothing::<J>)
+    }
+
+    #[test]
+    fn two_sets_of_routes_serve_the_topics_of_both() {
+        let both = Routes::new([route::<A>(), route::<B>()]).and(Routes::new([route::<C>()])).unwrap();
+        assert_eq!(both.urns(), ["urn:babel:invoices:c", "urn:babel:orders:a", "urn:babel:orders:b"]);
+        assert_eq!(both.topics(), ["invoices", "orders"]);
+        assert!(both.find(A::URN).is_some() && both.find(C::URN).is_some());
+    }
+
+    #[test]
+    fn a_urn_that_both_sets_handle_is_named_and_always_the_same_one() {
+        for _ in 0..20 {
+            let all = || Routes::new([route::<A>(), route::<B>(), route::<C>()]);
+            let error = all().and(all()).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "two handlers for `urn:babel:invoices:c`: a message can have one handler, remove one of them"
+            );
+        }
     }
 }

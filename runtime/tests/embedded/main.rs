@@ -9,6 +9,7 @@ mod publishing;
 mod redriving;
 mod reinjector;
 mod settling;
+mod several_topics;
 mod shutting_down;
 mod tracing_events;
 mod validating;

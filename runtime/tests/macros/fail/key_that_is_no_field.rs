@@ -25,7 +25,7 @@ struct Tuple(u64);
 
 #[babel_job("urn:babel:orders:created", key = id)]
 #[derive(Serialize, Deserialize)]
-struct Unit;
+struct Unit {}
 
 #[babel_job("urn:babel:orders:created", key = id)]
 #[derive(Serialize, Deserialize)]

@@ -49,10 +49,32 @@ struct Either {
 #[derive(Serialize, Deserialize)]
 struct Shifted(#[cfg(any())] Missing, u64);
 
+#[babel_job("urn:babel:orders:chosen")]
+#[derive(Serialize, Deserialize)]
+#[serde(tag = "kind")]
+enum Chosen {
+    Kept {},
+    #[cfg(any())]
+    Left(Missing),
+}
+
+#[cfg_attr(all(), babel_job("urn:babel:orders:switched", key = id))]
+#[cfg_attr(all(), derive(Serialize, Deserialize))]
+struct Switched {
+    #[cfg_attr(all(), serde(rename = "number"))]
+    id: u64,
+    #[cfg_attr(any(), cfg(any()))]
+    extra: Option<u8>,
+}
+
 fn main() {
     assert_eq!(Present { id: 1 }.key().as_deref(), Some(&b"1"[..]));
     assert_eq!(KeyPresent { id: 2 }.key().as_deref(), Some(&b"2"[..]));
     assert_eq!(KeyAbsent {}.key(), None);
     assert_eq!(Either { id: 3 }.key().as_deref(), Some(&b"3"[..]));
+    assert_eq!(Chosen::Kept {}.key(), None);
+    let switched = Switched { id: 5, extra: None };
+    assert_eq!(switched.key().as_deref(), Some(&b"5"[..]));
+    assert_eq!(serde_json::to_string(&switched).unwrap(), r#"{"number":5,"extra":null}"#);
     assert_eq!(Shifted(4).key().as_deref(), Some(&b"4"[..]));
 }

@@ -16,7 +16,12 @@ pub struct Named {
 
 #[derive(Serialize, Deserialize)]
 #[babel_job("urn:babel:orders:counted", topic = "counts")]
-pub(crate) struct Tuple(u64, String);
+pub(crate) struct Tuple(Inner);
+
+#[derive(Serialize, Deserialize)]
+struct Inner {
+    count: u64,
+}
 
 #[babel_job("urn:babel:orders:ticked")]
 #[derive(Serialize, Deserialize)]
@@ -71,7 +76,7 @@ fn main() {
     assert_eq!((Choice::URN, Choice::TOPIC), ("urn:acme:anything at all", "acme.Things_1-2"));
     assert_eq!(nested::deeper::Made::TOPIC, "nested");
     assert_eq!(Named { order_id: 1, note: None }.key(), None);
-    assert_eq!(Tuple(1, String::new()).key(), None);
+    assert_eq!(Tuple(Inner { count: 1 }).key(), None);
     assert_eq!((Choice::One { id: 1 }.key(), Choice::Two.key()), (None, None));
     assert_eq!(shadowed::Cast { id: 7 }.key().as_deref(), Some(&b"7"[..]));
     let _ = nested::deeper::Made { id: 1 }.id;

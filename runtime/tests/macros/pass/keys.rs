@@ -27,8 +27,27 @@ struct Account {
 }
 
 #[babel_job("urn:babel:keys:tuple", key = 1)]
-#[derive(Serialize, Deserialize)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(from = "Pair", into = "Pair")]
 struct Tuple(bool, i16);
+
+#[derive(Serialize, Deserialize)]
+struct Pair {
+    one: bool,
+    other: i16,
+}
+
+impl From<Tuple> for Pair {
+    fn from(Tuple(one, other): Tuple) -> Self {
+        Self { one, other }
+    }
+}
+
+impl From<Pair> for Tuple {
+    fn from(Pair { one, other }: Pair) -> Self {
+        Self(one, other)
+    }
+}
 
 #[babel_job("urn:babel:keys:tuples", key = 0.1.0)]
 #[derive(Serialize, Deserialize)]
