@@ -31,7 +31,7 @@ pub(super) fn function(topic: &Topic, ty: &TypeDef, object: &Struct, style: &Sty
                 quote!(Self::#function())
             }
         };
-        if value.to_string() == name.to_string() { quote!(#name) } else { quote!(#name: #value) }
+        if name == value.to_string() { quote!(#name) } else { quote!(#name: #value) }
     });
     let rest = match &object.rest {
         Rest::Kept { name, .. } => {
