@@ -388,9 +388,9 @@ macro_rules! __object {
 
                 #[inline]
                 #[allow(unused_mut)]
-                fn members<'de, A: $crate::private::serde::de::MapAccess<'de>>(
-                    mut members: $crate::private::Members<A, Self>,
-                ) -> ::core::result::Result<Self, A::Error> {
+                fn members<'de, __A: $crate::private::serde::de::MapAccess<'de>>(
+                    mut members: $crate::private::Members<__A, Self>,
+                ) -> ::core::result::Result<Self, __A::Error> {
                     $(let mut $field = ::core::option::Option::None;)*
                     $(let mut $kept = ::std::collections::BTreeMap::new();)?
                     while let ::core::option::Option::Some(key) = members.next()? {
@@ -413,10 +413,10 @@ macro_rules! __object {
             }
 
             impl $crate::private::Decode<$name> for $crate::private::Own {
-                fn read<'de, D: $crate::private::serde::Deserializer<'de>>(
-                    deserializer: D,
+                fn read<'de, __D: $crate::private::serde::Deserializer<'de>>(
+                    deserializer: __D,
                     _: $crate::private::Rules,
-                ) -> ::core::result::Result<$name, D::Error> {
+                ) -> ::core::result::Result<$name, __D::Error> {
                     $crate::private::read_object(deserializer)
                 }
 
@@ -426,18 +426,18 @@ macro_rules! __object {
             }
 
             impl<'de> $crate::private::serde::Deserialize<'de> for $name {
-                fn deserialize<D: $crate::private::serde::Deserializer<'de>>(
-                    deserializer: D,
-                ) -> ::core::result::Result<Self, D::Error> {
+                fn deserialize<__D: $crate::private::serde::Deserializer<'de>>(
+                    deserializer: __D,
+                ) -> ::core::result::Result<Self, __D::Error> {
                     $crate::private::read_object(deserializer)
                 }
             }
 
             impl $crate::private::serde::Serialize for $name {
-                fn serialize<S: $crate::private::serde::Serializer>(
+                fn serialize<__S: $crate::private::serde::Serializer>(
                     &self,
-                    serializer: S,
-                ) -> ::core::result::Result<S::Ok, S::Error> {
+                    serializer: __S,
+                ) -> ::core::result::Result<__S::Ok, __S::Error> {
                     let mut map = serializer.serialize_map(::core::option::Option::None)?;
                     $($crate::__object!(@write $presence map self $field $member);)*
                     $($($crate::private::write_constant(&mut map, $constant, $value)?;)*)?

@@ -82,12 +82,11 @@ fn no_form<T: Union>(kind: Kind, text: &str, tag: &mut Tag<'_>) -> String {
     let tags = || T::FORMS.iter().filter(|form| form.kinds.contains(&kind)).filter_map(|form| form.tag);
     let Some((name, _)) = tags().next() else {
         let mut kinds: Vec<Kind> = Vec::new();
-        let all = T::FORMS.iter().flat_map(|form| form.kinds);
-        all.for_each(|kind| {
+        for kind in T::FORMS.iter().flat_map(|form| form.kinds) {
             if !kinds.contains(kind) {
                 kinds.push(*kind);
             }
-        });
+        }
         return rules::expected(&kinds, text);
     };
     let known: Vec<&str> = tags().filter(|(other, _)| *other == name).flat_map(|(_, values)| values).copied().collect();
@@ -159,10 +158,10 @@ macro_rules! __union {
         }
 
         impl $crate::private::Decode<$name> for $crate::private::Own {
-            fn read<'de, D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: D,
+            fn read<'de, __D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
                 _: $crate::private::Rules,
-            ) -> ::core::result::Result<$name, D::Error> {
+            ) -> ::core::result::Result<$name, __D::Error> {
                 $crate::private::read_union(deserializer)
             }
 
@@ -172,18 +171,18 @@ macro_rules! __union {
         }
 
         impl<'de> $crate::private::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
+            fn deserialize<__D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
                 $crate::private::read_union(deserializer)
             }
         }
 
         impl $crate::private::serde::Serialize for $name {
-            fn serialize<S: $crate::private::serde::Serializer>(
+            fn serialize<__S: $crate::private::serde::Serializer>(
                 &self,
-                serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
+                serializer: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
                 match self {
                     $(Self::$variant(value) => $crate::private::serde::Serialize::serialize(value, serializer),)*
                 }

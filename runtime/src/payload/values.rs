@@ -132,10 +132,10 @@ macro_rules! __values {
 
     (@serde $name:ident $read:ident, |$value:ident, $serializer:ident| $write:block) => {
         impl $crate::private::Decode<$name> for $crate::private::Own {
-            fn read<'de, D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: D,
+            fn read<'de, __D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
                 _: $crate::private::Rules,
-            ) -> ::core::result::Result<$name, D::Error> {
+            ) -> ::core::result::Result<$name, __D::Error> {
                 $crate::private::$read(deserializer)
             }
 
@@ -145,18 +145,18 @@ macro_rules! __values {
         }
 
         impl<'de> $crate::private::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
+            fn deserialize<__D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
                 $crate::private::$read(deserializer)
             }
         }
 
         impl $crate::private::serde::Serialize for $name {
-            fn serialize<S: $crate::private::serde::Serializer>(
+            fn serialize<__S: $crate::private::serde::Serializer>(
                 &self,
-                $serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
+                $serializer: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
                 let $value = *self;
                 $write
             }
