@@ -31,10 +31,9 @@ pub(super) struct Code {
 
 /// The settings for a group: the one place that turns them on.
 fn config(group: &Group, code: &Path) -> Config {
-    // Still to be called here, once the generator has them:
-    // - a prefix of URIs that stands for a folder of the schema folder: `suite::REMOTES` for `remotes` (that folder is
-    //   there only where a schema names the prefix), `gcn::PREFIX` for the schema folder itself;
-    // - the dialect of schemas that name none: `group.source.dialect()`.
+    // To be called here for the groups of the suite, once the generator has them: the prefix `suite::REMOTES` of URIs
+    // stands for the folder `remotes` of the schema folder (there only where a schema names the prefix), and schemas
+    // that name no dialect are of `group.source.dialect()`.
     configure().registry(&group.registry).out_dir(code).rerun_if_changed(false)
 }
 
