@@ -43,7 +43,6 @@ fn config(group: &Group, code: &Path) -> Config {
         .rerun_if_changed(false)
         .default_dialect(dialect)
         .map_uri(super::suite::REMOTES, "remotes")
-        .map_uri(super::gcn::PREFIX, "")
         .fill_defaults(false)
         .exact_numbers(exact)
 }
