@@ -33,6 +33,7 @@ const ORDER: &[&str] = &[
     "reinjector",
     "redrive",
     "schema",
+    "export",
     "testing",
     "private",
     "lib",
