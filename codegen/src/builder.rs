@@ -1,13 +1,16 @@
 //! The API for build scripts.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::emit::{self, Style};
 use crate::error::{Error, Problem};
 use crate::load::{Entry, Failure, Sources, read_registry};
-use crate::lower::Run;
+use crate::lower::{self, Options};
 use crate::model::Topic;
 use crate::names;
+use crate::resolve::{Dialect, Location, Resolver};
+use crate::schema::Arena;
 
 /// The name of the generated file in the output folder.
 const FILE: &str = "babelqueue_contracts.rs";
@@ -18,8 +21,19 @@ pub fn configure() -> Config {
         registry: PathBuf::from("schemas/registry.json"),
         crate_path: emit::DEFAULT_CRATE.to_owned(),
         json_schema: false,
+        derives: Vec::new(),
+        non_exhaustive: false,
         rerun_if_changed: true,
         out_dir: None,
+        default_dialect: Dialect::Draft7,
+        uris: Vec::new(),
+        options: Options {
+            formats: BTreeMap::new(),
+            keep_unknown: true,
+            fill_defaults: true,
+            exact_numbers: false,
+            names: BTreeMap::new(),
+        },
     }
 }
 
@@ -30,8 +44,21 @@ pub struct Config {
     registry: PathBuf,
     crate_path: String,
     json_schema: bool,
+    derives: Vec<String>,
+    non_exhaustive: bool,
     rerun_if_changed: bool,
     out_dir: Option<PathBuf>,
+    default_dialect: Dialect,
+    uris: Vec<(String, String)>,
+    options: Options,
+}
+
+/// What a run gives.
+struct Run {
+    code: Result<String, Error>,
+    /// The paths that Cargo must watch.
+    watched: Vec<String>,
+    warnings: Vec<Problem>,
 }
 
 impl Config {
@@ -56,6 +83,19 @@ impl Config {
         self
     }
 
+    /// Lets every generated type derive `path` too, such as `Eq` or `::my_crate::Audit`.
+    pub fn derive(mut self, path: impl Into<String>) -> Self {
+        self.derives.push(path.into());
+        self
+    }
+
+    /// Whether the generated structs and enums are `#[non_exhaustive]`, so that a new member or value does not break
+    /// other crates that use them; they are not unless this is called.
+    pub fn non_exhaustive(mut self, on: bool) -> Self {
+        self.non_exhaustive = on;
+        self
+    }
+
     /// Whether Cargo is told which files the run has read; it is unless this is called.
     ///
     /// One line of that kind turns off Cargo's own rule, by which any change in the package runs the build script
@@ -71,6 +111,56 @@ impl Config {
         self
     }
 
+    /// The edition of schemas without `$schema`; draft-07, as the contract says, unless this is called.
+    pub fn default_dialect(mut self, dialect: Dialect) -> Self {
+        self.default_dialect = dialect;
+        self
+    }
+
+    /// Says that the URIs that begin with `prefix` are files of `folder`, a folder of the schema folder:
+    /// `map_uri("https://schemas.example.com/", "vendored")` finds `https://schemas.example.com/a/b.json` as
+    /// `vendored/a/b.json`. Nothing is ever fetched.
+    pub fn map_uri(mut self, prefix: impl Into<String>, folder: impl Into<String>) -> Self {
+        self.uris.push((prefix.into(), folder.into()));
+        self
+    }
+
+    /// The Rust type of strings with this `format`, by an absolute path: `format("uuid", "::uuid::Uuid")`. The type must
+    /// implement serde's traits, `Clone`, `Debug` and `PartialEq`, and read every string of that format. Strings are
+    /// `String` unless this is called.
+    pub fn format(mut self, format: impl Into<String>, path: impl Into<String>) -> Self {
+        self.options.formats.insert(format.into(), path.into());
+        self
+    }
+
+    /// Whether an object that may have members beside those of its schema keeps them, in a map called `extra`; it does
+    /// unless this is called. Without it they are lost when a value is decoded and encoded again.
+    pub fn keep_unknown(mut self, on: bool) -> Self {
+        self.options.keep_unknown = on;
+        self
+    }
+
+    /// Whether an optional member that is missing has its `default`, and is always written; it has unless this is
+    /// called. Without it the member is an `Option`.
+    pub fn fill_defaults(mut self, on: bool) -> Self {
+        self.options.fill_defaults = on;
+        self
+    }
+
+    /// Whether numbers that may be of any size or precision are `Json`, which keeps their spelling, instead of `i64` and
+    /// `f64`; they are not unless this is called. Bounds or a `format` give them a type again.
+    pub fn exact_numbers(mut self, on: bool) -> Self {
+        self.options.exact_numbers = on;
+        self
+    }
+
+    /// The Rust name of the type, field or variant of a schema, by its file and JSON Pointer:
+    /// `rename("order.json#/definitions/Line", "OrderLine")`. It comes before `x-rust-name`.
+    pub fn rename(mut self, place: impl Into<String>, name: impl Into<String>) -> Self {
+        self.options.names.insert(place.into(), name.into());
+        self
+    }
+
     /// Reads the registry and its schemas and writes `babelqueue_contracts.rs` into `OUT_DIR`, unless it is there
     /// with the same content.
     ///
@@ -81,20 +171,21 @@ impl Config {
     pub fn generate(self) -> Result<(), Error> {
         // The environment is read at each call: a long-lived process may run several build scripts' worth of these.
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
-        let (code, watched) = self.run(&package);
+        let Run { code, watched, warnings } = self.run(&package);
         if self.rerun_if_changed {
             watched.iter().for_each(|path| println!("cargo:rerun-if-changed={path}"));
         }
+        warnings.iter().for_each(|warning| println!("cargo:warning={warning}"));
         self.write(&code?)
     }
 
-    /// The generated code, and the paths that Cargo must watch.
-    fn run(&self, package: &Path) -> (Result<String, Error>, Vec<String>) {
+    fn run(&self, package: &Path) -> Run {
         let shown = self.registry.parent().unwrap_or(Path::new("")).to_path_buf();
         let folder = package.join(&shown);
-        let mut run = Run::new(Sources::new(folder.clone(), shown.clone()));
-        let code = self.code(&mut run);
-        let mut watched = run.sources.files_read();
+        let sources = Sources::new(folder.clone(), shown.clone());
+        let mut arena = Arena::new(Resolver::new(sources, self.default_dialect, self.uris.clone()));
+        let code = self.code(&mut arena);
+        let mut watched = arena.resolver.sources.files_read();
         // New files must be noticed too. The package's own folder also holds `target`, which every build changes.
         let canonical = |path: &Path| path.canonicalize().ok();
         if let Some(schemas) = canonical(&folder)
@@ -103,50 +194,57 @@ impl Config {
             watched.push(shown.display().to_string());
         }
         watched.sort();
-        (code, watched)
+        Run { code, watched, warnings: arena.warnings }
     }
 
-    fn code(&self, run: &mut Run) -> Result<String, Error> {
-        let crate_path = syn::parse_str(&self.crate_path).map_err(|error| {
-            Problem::file(
-                "build script",
-                format!("crate_path `{}` is no path: {error}", self.crate_path.escape_debug()),
-            )
-        })?;
-        let style = Style { crate_path, json_schema: self.json_schema };
-        let mut entries = self.entries(run)?;
+    fn code(&self, arena: &mut Arena) -> Result<String, Error> {
+        let crate_path = self.path("crate_path", &self.crate_path)?;
+        let derives = self.derives.iter().map(|path| self.path("derive", path)).collect::<Result<_, _>>()?;
+        let style = Style { crate_path, json_schema: self.json_schema, derives, non_exhaustive: self.non_exhaustive };
+        let mut entries = self.entries(arena)?;
+        let roots: Vec<Location> = entries.iter().map(|entry| Location::root(&entry.schema)).collect();
+        arena.resolver.open_reachable(&roots);
+        let ids: Vec<_> = roots.iter().map(|root| arena.at(root)).collect();
+        arena.read_all(ids);
         let mut topics = Vec::new();
         entries.sort_by(|a, b| a.topic.cmp(&b.topic));
         for group in entries.chunk_by(|a, b| a.topic == b.topic) {
             let Some(first) = group.first() else { continue };
-            let mut topic = run.topic(&first.topic, group);
-            name(&mut topic, run);
+            let mut topic = lower::topic(arena, &self.options, &first.topic, group);
+            name(&mut topic, arena);
             topics.push(topic);
         }
-        run.check_definitions();
         for (first, second) in names::modules(&mut topics) {
             let reason = format!("the topics `{first}` and `{second}` would share a module; rename one");
-            run.problems
+            arena
+                .problems
                 .extend(entries.iter().find(|entry| entry.topic == second).map(|entry| entry.problem("topic", reason)));
         }
-        run.problems.extend(run.sources.take_problems());
-        if !run.problems.is_empty() {
-            return Err(Error::new(std::mem::take(&mut run.problems)));
+        arena.problems.extend(arena.resolver.sources.take_problems());
+        if !arena.problems.is_empty() {
+            return Err(Error::new(std::mem::take(&mut arena.problems)));
         }
         emit::file(&topics, &style).map_err(|error| {
             Problem::file(FILE, format!("the generated code is not Rust (a defect of the generator): {error}")).into()
         })
     }
 
-    fn entries(&self, run: &mut Run) -> Result<Vec<Entry>, Error> {
+    /// A path of Rust that the setting `name` holds.
+    fn path(&self, name: &str, path: &str) -> Result<syn::Path, Problem> {
+        syn::parse_str(path).map_err(|error| {
+            Problem::file("build script", format!("{name} `{}` is no path: {error}", path.escape_debug()))
+        })
+    }
+
+    fn entries(&self, arena: &mut Arena) -> Result<Vec<Entry>, Error> {
         let shown = self.registry.display().to_string();
         let Some(file) = self.registry.file_name().and_then(|name| name.to_str()) else {
             return Err(Problem::file(shown, "the registry must be a file").into());
         };
-        match read_registry(&mut run.sources, file, &mut run.problems) {
+        match read_registry(&mut arena.resolver.sources, file, &mut arena.problems) {
             Ok(entries) => Ok(entries),
             Err(Failure::Unreadable(reason)) => Err(Problem::file(shown, reason).into()),
-            Err(Failure::Reported) => Err(Error::new(run.sources.take_problems())),
+            Err(Failure::Reported) => Err(Error::new(arena.resolver.sources.take_problems())),
         }
     }
 
@@ -167,7 +265,7 @@ impl Config {
 }
 
 /// Names everything in `topic`; names that cannot be told apart are problems.
-fn name(topic: &mut Topic, run: &mut Run) {
+fn name(topic: &mut Topic, arena: &mut Arena) {
     for clash in names::assign(topic) {
         let (Some(first), Some(second)) = (topic.types.get(clash.first), topic.types.get(clash.second)) else {
             continue;
@@ -176,8 +274,8 @@ fn name(topic: &mut Topic, run: &mut Run) {
             "the type would be called `{}`, as that of `{}` at `{}`; change a title or the name of a definition",
             clash.name, first.origin.file, first.origin.pointer
         );
-        if let Ok(document) = run.sources.open("", &second.origin.file) {
-            run.problems.push(document.problem(&second.origin.pointer, reason));
+        if let Ok(document) = arena.resolver.sources.open("", &second.origin.file) {
+            arena.problems.push(document.problem(&second.origin.pointer, reason));
         }
     }
 }
@@ -203,11 +301,13 @@ mod tests {
     #[test]
     fn cargo_watches_each_file_that_was_read_and_the_folder_and_nothing_that_is_missing() {
         let package = package(ONE);
-        let (_, watched) = configure().run(package.path());
-        assert_eq!(watched, ["schemas", "schemas/registry.json", "schemas/x.json", "schemas/y.json"]);
-        let (_, watched) = configure().registry("typo/registry.json").run(package.path());
+        let Run { watched, .. } = configure().run(package.path());
+        // `unused.json` was looked into: it might have been what the reference to `none.json` means.
+        let files = ["registry.json", "unused.json", "x.json", "y.json"].map(|file| format!("schemas/{file}"));
+        assert_eq!(watched, [&["schemas".to_owned()], files.as_slice()].concat());
+        let Run { watched, .. } = configure().registry("typo/registry.json").run(package.path());
         assert_eq!(watched, Vec::<String>::new());
-        let (_, watched) = configure().registry("schemas/typo.json").run(package.path());
+        let Run { watched, .. } = configure().registry("schemas/typo.json").run(package.path());
         assert_eq!(watched, ["schemas"]);
     }
 
@@ -215,7 +315,7 @@ mod tests {
     fn a_folder_that_holds_the_package_itself_is_not_watched() {
         let package = package(ONE);
         std::fs::write(package.path().join("registry.json"), r#"{"schemas":[]}"#).expect("a file");
-        let (code, watched) = configure().registry("registry.json").run(package.path());
+        let Run { code, watched, .. } = configure().registry("registry.json").run(package.path());
         assert_eq!(watched, ["registry.json"]);
         assert!(code.is_ok());
     }
@@ -223,7 +323,7 @@ mod tests {
     #[test]
     fn messages_name_files_as_the_build_script_does() {
         let package = package(ONE);
-        let (code, _) = configure().run(package.path());
+        let Run { code, .. } = configure().run(package.path());
         let error = code.expect_err("broken").to_string();
         assert!(error.starts_with("schemas/x.json:1:59: /properties/z/$ref: cannot read `none.json`: "), "{error}");
         assert!(error.ends_with("schemas/y.json:1:1: not JSON: expected value"), "{error}");
@@ -232,7 +332,7 @@ mod tests {
     #[test]
     fn two_packages_in_one_process_are_kept_apart() {
         let (first, second) = (package(ONE), package(r#"{"schemas":[]}"#));
-        assert!(configure().run(first.path()).0.is_err());
-        assert!(configure().run(second.path()).0.is_ok());
+        assert!(configure().run(first.path()).code.is_err());
+        assert!(configure().run(second.path()).code.is_ok());
     }
 }

@@ -26,27 +26,64 @@
 //!
 //! # The schemas
 //!
-//! Draft-07 and 2020-12. The keywords of this table have a meaning; every other one is an error, so that no type is
-//! ever looser than its schema without a word.
+//! Draft-04 to 2020-12, by `$schema`; draft-07 where it is absent, or what [`Config::default_dialect`] says. A keyword of
+//! another edition than the schema's own is an annotation, as is every keyword that no edition knows.
 //!
-//! | schema | Rust |
+//! A type takes every value that its schema allows, and writes it back as it was. Where a type cannot say all that a
+//! schema says, it says less: in the end the value is a `Json`, which keeps the spelling of its numbers. What a type
+//! lets through, the validation of payloads (feature `validate` of the runtime crate) refuses.
+//!
+//! Each keyword is *typed* (it shapes the Rust type), *checked by the type* (a value that breaks it does not decode; the
+//! error names its JSON Pointer and the rule), *validated* (left to the validation of payloads), or an *annotation*.
+//!
+//! | keyword | |
 //! |---|---|
-//! | `type: object` with `properties` | a struct; `additionalProperties: false` refuses unknown members, otherwise they are passed over |
-//! | `type: object` with a schema in `additionalProperties` and no `properties` | `BTreeMap<String, T>` |
-//! | `type: array` with one schema in `items` | `Vec<T>` |
-//! | `type: string`, whatever the `format` | `String` |
-//! | `type: integer` | `i64`, or by `format` `int8` to `int64` and `uint8` to `uint64` |
-//! | `type: number` | `f64`, or `f32` by the format `float` |
-//! | `type: boolean` | `bool` |
-//! | `enum` of strings | an enum |
-//! | `type: [X, "null"]` | null as well |
-//! | `$ref` to a place in the file or in another file of the folder | the type of that place, boxed where it holds itself |
-//! | `default` | the value of an optional member that is missing; one that does not fit is an error. Only a default at the property itself, also beside `$ref`, counts; elsewhere it is checked and does no more |
-//! | `title`, `description` | names and documentation |
-//! | `$schema`, `$id` (of a file), `$comment`, `examples`, `deprecated`, `readOnly`, `writeOnly`, `x-…` | no meaning |
+//! | `type` | typed: see below; a list of kinds is an enum with a variant a kind, `null` in it an `Option` |
+//! | `enum`, `const` | typed: an enum where strings are among the values; checked by the type otherwise. A required member with one value has no field: it is written and checked |
+//! | `properties`, `required` | typed: the fields of a struct |
+//! | `additionalProperties`, `unevaluatedProperties` | typed: `BTreeMap<String, T>`, beside fields as the field `extra`; `false` is checked by the type |
+//! | `patternProperties` | typed where one pattern describes all members; otherwise members beside the `properties` are `Json` |
+//! | `items`, `additionalItems`, `unevaluatedItems` | typed: `Vec<T>`; `false` is checked by the type |
+//! | `prefixItems`, `items` as a list | typed: a tuple where the length is fixed; otherwise `Vec<Json>` |
+//! | `$ref`, `$id`, `id`, `$anchor`, `definitions`, `$defs` | typed: the type of the place that is named, in the file or in another file of the schema folder |
+//! | `$dynamicRef`, `$dynamicAnchor`, `$recursiveRef`, `$recursiveAnchor` | typed where one place alone can be meant; otherwise `Json` |
+//! | `allOf` | typed: all of it in one type |
+//! | `anyOf`, `oneOf` | typed: an enum where the branches are told apart by kind, by a member with different constant values, or by members that one must have and the other cannot; with `null` an `Option`; otherwise what the branches share |
+//! | `true`, `false` as a schema | typed: `Json`; a member that must not be there |
+//! | `format` | typed for integers (`int8` to `int64`, `uint8` to `uint64`) and numbers (`float`, `double`), and for strings where [`Config::format`] names a type; otherwise an annotation |
+//! | `default` | typed: see [`Config::fill_defaults`]. One that does not fit is passed over with a warning of Cargo's |
+//! | `minimum`, `maximum`, `exclusiveMinimum`, `exclusiveMaximum`, `multipleOf` | checked by the type; a minimum from 0 on gives `u64` |
+//! | `minLength`, `maxLength`, `minItems`, `maxItems`, `uniqueItems`, `minProperties`, `maxProperties` | checked by the type |
+//! | `dependentRequired`, `dependencies` on names | checked by the type |
+//! | `not` | checked by the type where it refuses kinds or values; validated otherwise |
+//! | `pattern`, `contains`, `minContains`, `maxContains`, `propertyNames` | validated. A pattern that is no regular expression is an error |
+//! | `if`, `then`, `else`, `dependentSchemas`, `dependencies` on schemas | validated |
+//! | `contentEncoding`, `contentMediaType`, `contentSchema` | annotation |
+//! | `title`, `description` | annotation: names and documentation |
+//! | `x-rust-name`, `x-rust-type` | the Rust name, or the path of the Rust type to use |
+//! | `x-gdpr-sensitive` | personal data: masked by `Debug` (contract section 7) |
+//! | `$comment`, `examples`, `deprecated`, `readOnly`, `writeOnly`, `$vocabulary` and all others | annotation |
 //!
-//! `definitions` and `$defs` are both read. A definition that nothing refers to is checked all the same, but gives no
-//! type. A type that messages of one topic share by reference exists once in its module; each topic has its own.
+//! | kind | Rust |
+//! |---|---|
+//! | object | a struct; a `BTreeMap<String, T>` without `properties` and `required` |
+//! | array | `Vec<T>` or a tuple |
+//! | string | `String`, an enum, or the type of its `format` |
+//! | integer | `i64`; `u64` where it cannot be negative; by `format`. `1.0` is an integer too |
+//! | number | `f64`, or `f32` by the format `float` |
+//! | boolean | `bool` |
+//! | null | `()`; beside others an `Option` |
+//! | several, or any | an enum with a variant for each that has a type; `Json` where none has |
+//!
+//! A number that neither `i64` nor `f64` holds exactly is the one value that a type refuses, or rounds, although the
+//! schema allows it; [`Config::exact_numbers`] keeps the spelling of numbers without bounds.
+//!
+//! The payload of a message is an object, so the schema of one need not say so. A schema that no value satisfies, a
+//! reference that leads nowhere or back to itself, and a keyword with a value that it cannot have are errors, all of a run
+//! at once, each with file, line, JSON Pointer and reason. Nothing outside the schema folder is read, and nothing is
+//! fetched: a reference to `https://…` leads to the file with that `$id`, or where [`Config::map_uri`] says.
+//!
+//! A type that messages of one topic share by reference exists once in its module; each topic has its own.
 //!
 //! | member | field |
 //! |---|---|
@@ -55,6 +92,7 @@
 //! | optional | `Option<T>`, but null is an error; not written when `None` |
 //! | optional, may be null | `Option<Option<T>>`; `Some(None)` is null |
 //! | optional with a default | `T`, or `Option<T>` if it may be null |
+//! | not in the schema, and allowed | in the map `extra`; see [`Config::keep_unknown`] |
 //!
 //! # Names
 //!
@@ -82,7 +120,7 @@ mod error;
 #[cfg(feature = "schema")]
 mod json;
 #[cfg(feature = "schema")]
-mod keywords;
+mod lines;
 #[cfg(feature = "schema")]
 mod load;
 #[cfg(feature = "schema")]
@@ -95,8 +133,12 @@ mod names;
 mod pointer;
 #[cfg(feature = "schema")]
 mod resolve;
+#[cfg(feature = "schema")]
+mod schema;
 
 #[cfg(feature = "schema")]
 pub use builder::{Config, configure};
 #[cfg(feature = "schema")]
 pub use error::Error;
+#[cfg(feature = "schema")]
+pub use resolve::Dialect;

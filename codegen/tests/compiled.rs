@@ -28,13 +28,7 @@ use presence::shop::Basket;
 use serde_json::{Value, json};
 
 fn created() -> OrderCreated {
-    OrderCreated {
-        order_id: 1042,
-        customer: Party { name: "Ada".to_owned(), email: None },
-        items: vec![OrderLine { sku: "tea".to_owned(), quantity: 2, unit_price_cents: 450 }],
-        currency: Currency::Eur,
-        note: None,
-    }
+    OrderCreated::new(1042, Party::new("Ada"), vec![OrderLine::new("tea", 2, 450)], Currency::Eur)
 }
 
 #[derive(Clone)]
@@ -65,12 +59,9 @@ async fn a_message_carries_urn_topic_and_key() {
 
 #[test]
 fn payloads_are_encoded_as_the_schema_names_them() {
-    let cancelled = OrderCancelled {
-        order_id: 7,
-        cancelled_by: Party { name: "Ada".to_owned(), email: Some("ada@example.com".to_owned()) },
-        reason: OrderCancelledReason::OutOfStock,
-        comment: Some(None),
-    };
+    let mut cancelled = OrderCancelled::new(7, Party::new("Ada"), OrderCancelledReason::OutOfStock);
+    cancelled.cancelled_by.email = Some("ada@example.com".to_owned());
+    cancelled.comment = Some(None);
     let text = r#"{"order_id":7,"cancelled_by":{"name":"Ada","email":"ada@example.com"},"reason":"out_of_stock","comment":null}"#;
     assert_eq!(serde_json::to_string(&cancelled).expect("JSON"), text);
     assert_eq!(serde_json::from_str::<OrderCancelled>(text).expect("a payload"), cancelled);
@@ -95,11 +86,11 @@ fn missing_null_and_present_stay_apart() {
     for name in ["needed", "needed_or_null", "owner"] {
         let mut value = basket();
         value.as_object_mut().expect("an object").remove(name);
-        assert_eq!(decode(value).expect_err("missing"), format!("missing field `{name}`"));
+        assert_eq!(decode(value).expect_err("missing"), format!("missing member `{name}`"));
     }
     for name in ["needed", "maybe", "big", "tags", "grid", "colour", "tone"] {
         let error = decode(with(name, Value::Null)).expect_err("null");
-        assert!(error.starts_with("invalid type: null"), "{name}: {error}");
+        assert!(error.contains("null, expected"), "{name}: {error}");
     }
     assert_eq!(decode(with("shade", Value::Null)).expect("a basket").shade, Some(None));
     for (value, decoded) in [(json!(null), Some(None)), (json!("x"), Some(Some("x".to_owned())))] {
@@ -158,19 +149,17 @@ fn every_name_on_the_wire_is_kept() {
 
 #[test]
 fn references_lead_to_one_type_a_topic() {
-    let party = references::alpha::Party { contact: references::alpha::Contact { id: 3 }, owes: None, parent: None };
-    let made = references::alpha::Made {
-        buyer: party.clone(),
-        a: None,
-        b: Some(references::alpha::MadeA { x: Some("x".to_owned()) }),
-        odd: Some(references::alpha::ABCD { lines: Some(vec![references::alpha::LinesItem { n: None }]) }),
-        again: None,
-        money: Some(references::alpha::MadeMoney { cents: Some(1) }),
-        alias: Some(party.contact),
-    };
+    use references::alpha::{ABCD, Contact, LinesItem, Made, MadeA, MadeMoney, Party};
+
+    let party = Party::new(Contact::new(3));
+    let mut made = Made::new(party.clone());
+    made.b = Some(MadeA { x: Some("x".to_owned()), ..MadeA::new() });
+    made.odd = Some(ABCD { lines: Some(vec![LinesItem::new()]), ..ABCD::new() });
+    made.money = Some(MadeMoney { cents: Some(1), ..MadeMoney::new() });
+    made.alias = Some(party.contact);
     let text = serde_json::to_string(&made).expect("JSON");
     assert!(serde_json::from_str::<references::beta_2::Made>(&text).is_ok());
-    assert_eq!(serde_json::from_str::<references::alpha::Made>(&text).expect("a payload"), made);
+    assert_eq!(serde_json::from_str::<Made>(&text).expect("a payload"), made);
 }
 
 #[test]

@@ -62,6 +62,17 @@ pub enum Event {
 }
 
 impl Event {
+    pub(crate) fn write_failed(
+        partition: &TopicPartition,
+        offset: i64,
+        topic: &str,
+        error: &KafkaError,
+        again_in: Duration,
+    ) -> Self {
+        let (partition, topic, error) = (partition.clone(), topic.to_owned(), error.clone());
+        Self::WriteFailed { partition, offset, topic, error, again_in }
+    }
+
     /// Tells it as a `tracing` event.
     pub(crate) fn trace(&self) {
         match self {

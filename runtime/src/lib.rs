@@ -56,8 +56,10 @@ mod handler;
 mod headers;
 pub mod idempotency;
 mod job;
+mod json;
 mod kafka;
 mod member;
+mod payload;
 #[doc(hidden)]
 pub mod private;
 mod publisher;
@@ -95,6 +97,7 @@ pub use crate::{
     event::Event,
     handler::{Delivery, Handler, HandlerError},
     job::{Job, RecordKey},
+    json::Json,
     kafka::OutgoingRecord,
     publisher::{Message, PublishError, Publisher},
     record::{HeaderIter, Headers, TopicPartition},

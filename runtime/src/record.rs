@@ -59,8 +59,7 @@ impl Batch {
     /// A copy of one record.
     pub(crate) fn of(record: &Record<'_>) -> Self {
         let Record { offset, timestamp, key, value, headers } = *record;
-        let bytes = key.map_or(0, <[u8]>::len) + value.map_or(0, <[u8]>::len) + headers.bytes.len();
-        let mut batch = Self::with_capacity(bytes, 1);
+        let mut batch = Self::with_capacity(record.size(), 1);
         batch.push(offset, timestamp, key, value, |writer| {
             headers.into_iter().for_each(|(name, value)| writer.push(name, value));
         });
@@ -149,6 +148,13 @@ pub(crate) struct Record<'a> {
     pub(crate) key: Option<&'a [u8]>,
     pub(crate) value: Option<&'a [u8]>,
     pub(crate) headers: Headers<'a>,
+}
+
+impl Record<'_> {
+    /// Bytes that it takes.
+    pub(crate) fn size(&self) -> usize {
+        self.key.map_or(0, <[u8]>::len) + self.value.map_or(0, <[u8]>::len) + self.headers.bytes.len()
+    }
 }
 
 /// The headers of a record, in order; names may repeat, and neither names nor values need to be UTF-8.

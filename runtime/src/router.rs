@@ -5,6 +5,7 @@ use std::{collections::HashMap, fmt, future::Future, marker::PhantomData, pin::P
 use crate::{
     handler::{Delivery, Handler, HandlerError, Method},
     job::Job,
+    payload::{self, Misfit},
 };
 
 /// The future of one handler call; one allocation a record.
@@ -123,7 +124,7 @@ impl Route {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PayloadError {
     #[error("the payload does not fit its type: {0}")]
-    Type(#[from] serde_json::Error),
+    Type(#[from] Misfit),
     #[cfg(feature = "validate")]
     #[error(transparent)]
     Schema(#[from] crate::validate::Violations),
@@ -140,7 +141,7 @@ struct CallHandler<J, H> {
 
 impl<J: Job, H: Handler<J>> Call for CallHandler<J, H> {
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
-        let job = serde_json::from_str::<J>(data)?;
+        let job = payload::decode::<J>(data)?;
         Ok(Box::pin(self.handler.handle(job, cx)))
     }
 }
@@ -153,7 +154,7 @@ struct CallMethod<S, J, M> {
 
 impl<S: Send + Sync + 'static, J: Job, M: Method<S, J>> Call for CallMethod<S, J, M> {
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
-        let job = serde_json::from_str::<J>(data)?;
+        let job = payload::decode::<J>(data)?;
         Ok(Box::pin(self.method.call(&self.state, job, cx)))
     }
 }

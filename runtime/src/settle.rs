@@ -204,7 +204,7 @@ mod tests {
         let failed = || Outcome::Failed(HandlerError::new("x"));
         let fatal = || Outcome::Failed(HandlerError::fatal("x"));
         let after = |seconds| Outcome::Failed(HandlerError::retry_after("x", Duration::from_secs(seconds)));
-        let misfit = || Outcome::Misfit(PayloadError::from(serde_json::from_str::<u8>("x").unwrap_err()));
+        let misfit = || Outcome::Misfit(PayloadError::from(crate::payload::decode::<u8>("x").unwrap_err()));
         let poison = || Outcome::Poison(Poison::Root);
         let version = || Outcome::WrongVersion("2".to_owned());
 

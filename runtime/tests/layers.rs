@@ -7,6 +7,8 @@ use proc_macro2::{TokenStream, TokenTree};
 const ORDER: &[&str] = &[
     "time",
     "error",
+    "json",
+    "payload",
     "job",
     "record",
     "headers",

@@ -31,6 +31,7 @@ pub(crate) fn run() -> Result<()> {
     }
     announce("the examples as a newcomer runs them");
     run_ok(cargo("run -p orders").env_remove(crate::kafka::BROKERS))?;
+    run_ok(&mut cargo("run -p alerts"))?;
     run_ok(cargo("run -p orders --bin failing").env_remove(crate::kafka::BROKERS))
 }
 

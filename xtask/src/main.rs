@@ -1,5 +1,6 @@
 //! Developer tasks, run as `cargo xtask …`. `cargo xtask help` lists them.
 
+mod archive;
 mod bench;
 mod cargo;
 mod ci;
@@ -10,6 +11,7 @@ mod paths;
 mod process;
 mod python;
 mod readme;
+mod schema_suite;
 mod stores;
 mod test;
 mod tools;
@@ -24,9 +26,13 @@ Usage: cargo xtask <command>
   test [step…]   run all tests, or only the named steps: unit, readme, conformance, stores,
                  live, orders
   conformance    run the conformance suite of the wire contract
+  schema-suite [draft7|draft2020-12|gcn] [part of a file's path] [--list type]
+                 measure the generator by the official JSON Schema test suite and by real schemas;
+                 exit code 1 if it falls short. --list type: what the types alone let through
   bench [n]      measure the throughput with n records, on a real broker
   bench waiting [minutes]
                  measure the memory of a reinjector that holds a million records
+  bench codegen  measure the generator with many schemas
   ci             check formatting, lints, documentation and the example
   kafka start    start an Apache Kafka broker of this checkout and leave it running
   kafka stop     stop it
@@ -39,6 +45,7 @@ Debian; elsewhere a message names the command to type. Downloads and data lie in
 Environment:
   BABELQUEUE_BROKERS      host:port of the broker to use instead of starting one
   BABELQUEUE_CONFORMANCE  folder of the conformance suite to use instead of fetching it
+  JSON_SCHEMA_TEST_SUITE  folder of the JSON Schema test suite to use instead of fetching it
 ";
 
 /// What a shell reports for a program that Ctrl-C ended.
@@ -68,6 +75,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         }
         ["test", steps @ ..] => test::run(steps),
         ["conformance"] => conformance::run().map(|()| ExitCode::SUCCESS),
+        ["schema-suite", words @ ..] => schema_suite::run(words),
         ["bench", arguments @ ..] => bench::run(arguments).map(|()| ExitCode::SUCCESS),
         ["ci"] => ci::run().map(|()| ExitCode::SUCCESS),
         ["kafka", "start"] => kafka::start(),

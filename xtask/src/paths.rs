@@ -12,3 +12,9 @@ pub(crate) fn root() -> &'static Path {
 pub(crate) fn target(name: &str) -> PathBuf {
     root().join("target").join(name)
 }
+
+/// A folder of data that lies beside the project, if it is there.
+pub(crate) fn beside(name: &str) -> Option<PathBuf> {
+    let folder = root().join("../shared").join(name);
+    folder.canonicalize().ok().filter(|folder| folder.is_dir())
+}

@@ -1,23 +1,44 @@
-//! Boxes for structs that hold themselves, directly or through others.
+//! Boxes for types that hold themselves, directly or through others.
 
-use crate::model::{Kind, Type, TypeDef, TypeId};
+use crate::model::{Kind, Slot, Type, TypeDef, TypeId};
 
-/// Boxes every field that is part of a cycle of structs. Lists and maps need none: they hold their values elsewhere.
+/// Boxes every field and every form that is part of a cycle of types. Lists and maps need none: they hold their values
+/// elsewhere.
 pub(super) fn insert(types: &mut [TypeDef]) {
     let holds: Vec<Vec<TypeId>> = types.iter().map(held).collect();
     let component = components(&holds);
     for (id, ty) in types.iter_mut().enumerate() {
-        let Kind::Struct { fields, .. } = &mut ty.kind else { continue };
-        for field in fields {
-            // Fields with a type of the same component lead back to this struct.
-            field.boxed = matches!(field.slot.ty, Type::Named(target) if component.get(id) == component.get(target));
+        // What has a type of the same component leads back to this type.
+        let leads_back = |slot: &Slot| {
+            let mut found = Vec::new();
+            in_place(slot, &mut found);
+            found.iter().any(|target| component.get(id) == component.get(*target))
+        };
+        match &mut ty.kind {
+            Kind::Struct(object) => object.fields.iter_mut().for_each(|field| field.boxed = leads_back(&field.slot)),
+            Kind::Union(forms) => forms.iter_mut().for_each(|form| form.boxed = leads_back(&form.slot)),
+            Kind::Enum(_) => {}
         }
     }
 }
 
 fn held(ty: &TypeDef) -> Vec<TypeId> {
-    let Kind::Struct { fields, .. } = &ty.kind else { return Vec::new() };
-    fields.iter().filter_map(|field| if let Type::Named(id) = field.slot.ty { Some(id) } else { None }).collect()
+    let mut found = Vec::new();
+    match &ty.kind {
+        Kind::Struct(object) => object.fields.iter().for_each(|field| in_place(&field.slot, &mut found)),
+        Kind::Union(forms) => forms.iter().for_each(|form| in_place(&form.slot, &mut found)),
+        Kind::Enum(_) => {}
+    }
+    found
+}
+
+/// The types that a slot holds in its own place.
+fn in_place(slot: &Slot, found: &mut Vec<TypeId>) {
+    match &slot.ty {
+        Type::Named(id) => found.push(*id),
+        Type::Tuple(items) => items.iter().for_each(|item| in_place(item, found)),
+        _ => {}
+    }
 }
 
 /// The strongly connected component of each node (Tarjan's algorithm, with a stack of its own instead of recursion:

@@ -1,12 +1,13 @@
-//! `default`: a value that must fit its own schema.
+//! `default`: a value that must fit its own type. One that does not is passed over, with a warning.
 
 use std::collections::HashMap;
 
 use super::Lowering;
 use crate::json::{Json, Value as Raw};
-use crate::model::{Integer, Kind, Presence, Slot, Type, TypeDef, TypeId, Value};
+use crate::model::{Alternative, Integer, Kind, Presence, Rest, Slot, Type, TypeDef, TypeId, Value};
 use crate::pointer::Pointer;
 use crate::resolve::Location;
+use crate::schema::{Literal, SchemaId};
 
 /// How deep defaults may lead to the defaults of the members that they leave out.
 const MAX_DEPTH: usize = 32;
@@ -16,37 +17,37 @@ pub(super) struct Pending {
     at: Location,
     slot: Slot,
     /// The field that a missing member leaves to the default.
-    field: Option<(TypeId, usize)>,
+    field: (TypeId, usize),
 }
 
 impl Lowering<'_> {
-    /// Notes the default of the schema at `at`, if it has one, to be judged when all types are known; a missing `field`
-    /// has that value.
-    pub(super) fn pend_default(&mut self, at: &Location, slot: &Slot, field: Option<(TypeId, usize)>) {
-        if at.json().is_some_and(|json| json.get("default").is_some()) {
+    /// Notes the default of the schema `id`, if it has one, to be judged when all types are known; a missing `field` has
+    /// that value.
+    pub(super) fn pend_default(&mut self, id: SchemaId, slot: &Slot, field: (TypeId, usize)) {
+        let at = self.arena.place(id);
+        if self.options.fill_defaults && at.json().is_some_and(|json| json.get("default").is_some()) {
             self.defaults.push(Pending { at: at.join("default"), slot: slot.clone(), field });
         }
     }
 
     pub(super) fn settle_defaults(&mut self) {
         let pending = std::mem::take(&mut self.defaults);
-        let of_field: HashMap<_, _> =
-            pending.iter().filter_map(|pending| Some((pending.field?, &pending.at))).collect();
-        let reader = Reader { types: &self.types, of_field: &of_field, whole: self.run.problems.is_empty() };
+        let of_field: HashMap<_, _> = pending.iter().map(|pending| (pending.field, &pending.at)).collect();
+        let reader = Reader { types: &self.types, of_field: &of_field };
         let mut settled = Vec::new();
         for Pending { at, slot, field } in &pending {
             let Some(json) = at.json() else { continue };
             match reader.slot(slot, json, &Pointer::default(), 0) {
-                Ok(value) => settled.extend(field.map(|field| (field, value))),
+                Ok(value) => settled.push((*field, value)),
                 Err((place, reason)) => {
                     let place = place.tokens().fold(at.clone(), |at, token| at.join(&token));
-                    self.run.problems.push(place.problem(format!("the default does not fit its schema: {reason}")));
+                    self.arena.warnings.push(place.problem(format!("the default does not fit its schema: {reason}")));
                 }
             }
         }
         for ((id, index), value) in settled {
-            if let Some(Kind::Struct { fields, .. }) = self.types.get_mut(id).map(|ty| &mut ty.kind)
-                && let Some(field) = fields.get_mut(index)
+            if let Some(Kind::Struct(object)) = self.types.get_mut(id).map(|ty| &mut ty.kind)
+                && let Some(field) = object.fields.get_mut(index)
                 && field.presence == Presence::Optional
             {
                 let value = if field.boxed { boxed(value, field.slot.nullable) } else { value };
@@ -70,8 +71,6 @@ type Outcome = Result<Value, (Pointer, String)>;
 struct Reader<'a> {
     types: &'a [TypeDef],
     of_field: &'a HashMap<(TypeId, usize), &'a Location>,
-    /// Whether every struct has all its fields: otherwise values of structs cannot be judged.
-    whole: bool,
 }
 
 impl Reader<'_> {
@@ -91,6 +90,10 @@ impl Reader<'_> {
     fn value(&self, ty: &Type, json: &Json, at: &Pointer, depth: usize) -> Outcome {
         let refuse = |reason: &str| Err((at.clone(), reason.to_owned()));
         match (ty, &json.value) {
+            (Type::Json, _) => Ok(Value::Json(Literal::of(json).json)),
+            (Type::Null, Raw::Null) => Ok(Value::Null),
+            (Type::Null, _) => refuse("it is not null"),
+            (Type::Foreign(_), _) => refuse("a type of another crate has no default here"),
             (Type::Bool, Raw::Bool(value)) => Ok(Value::Bool(*value)),
             (Type::Bool, _) => refuse("it is no boolean"),
             (Type::String, Raw::String(text)) => Ok(Value::String(text.clone())),
@@ -112,6 +115,13 @@ impl Reader<'_> {
                 Ok(Value::List(values.collect::<Result<_, _>>()?))
             }
             (Type::List(_), _) => refuse("it is no array"),
+            (Type::Tuple(slots), Raw::Array(items)) if slots.len() == items.len() => {
+                let values = slots.iter().zip(items).enumerate();
+                let values =
+                    values.map(|(index, (slot, item))| self.slot(slot, item, &at.join(&index.to_string()), depth + 1));
+                Ok(Value::Tuple(values.collect::<Result<_, _>>()?))
+            }
+            (Type::Tuple(_), _) => refuse("it is no array of that many elements"),
             (Type::Map(slot), Raw::Object(members)) => {
                 let values = members.iter();
                 let values = values.map(|(name, member)| {
@@ -121,34 +131,67 @@ impl Reader<'_> {
             }
             (Type::Map(_), _) => refuse("it is no object"),
             (Type::Named(id), _) => match self.types.get(*id).map(|ty| &ty.kind) {
-                Some(Kind::Enum { variants }) => {
-                    match variants.iter().position(|variant| Some(variant.wire.as_str()) == json.as_str()) {
+                Some(Kind::Enum(variants)) => {
+                    let json = Literal::of(json).json;
+                    match variants.iter().position(|variant| variant.json == json) {
                         Some(index) => Ok(Value::Variant(*id, index)),
                         None => refuse("it is none of the values of the `enum`"),
                     }
                 }
+                Some(Kind::Union(forms)) => self.form(*id, forms, json, at, depth),
                 _ => self.record(*id, json, at, depth),
             },
         }
     }
 
+    /// The first form that passes the guard and takes the value.
+    fn form(&self, id: TypeId, forms: &[Alternative], json: &Json, at: &Pointer, depth: usize) -> Outcome {
+        let kind = Literal::of(json).kind;
+        let passes = |form: &Alternative| {
+            form.kinds.meets(kind)
+                && form.tag.as_ref().is_none_or(|(name, values)| {
+                    json.get(name).is_none_or(|value| values.contains(&Literal::of(value).json))
+                })
+        };
+        let mut failure = (at.clone(), "no form of the union takes it".to_owned());
+        for (index, form) in forms.iter().enumerate().filter(|(_, form)| passes(form)) {
+            match self.slot(&form.slot, json, at, depth + 1) {
+                Ok(value) => {
+                    let value = if form.boxed { boxed(value, form.slot.nullable) } else { value };
+                    return Ok(Value::Alternative(id, index, Box::new(value)));
+                }
+                Err(error) => failure = error,
+            }
+        }
+        Err(failure)
+    }
+
     fn record(&self, id: TypeId, json: &Json, at: &Pointer, depth: usize) -> Outcome {
-        let (Some(Kind::Struct { fields, closed }), Some(members)) =
-            (self.types.get(id).map(|ty| &ty.kind), json.as_object())
+        let (Some(Kind::Struct(object)), Some(members)) = (self.types.get(id).map(|ty| &ty.kind), json.as_object())
         else {
             return Err((at.clone(), "it is no object".to_owned()));
         };
-        if !self.whole {
-            return Ok(Value::None);
+        let named = |name: &str| {
+            object.fields.iter().any(|field| field.wire == name)
+                || object.constants.iter().any(|(wire, _)| wire == name)
+        };
+        let mut others = Vec::new();
+        for (name, member) in members.iter().filter(|(name, _)| !named(name)) {
+            match &object.rest {
+                Rest::Kept { value, .. } if !object.forbidden.contains(name) => {
+                    others.push((name.clone(), self.slot(value, &member.json, &at.join(name), depth + 1)?));
+                }
+                // A member that is passed over would be lost on the way into the struct.
+                _ => return Err((at.join(name), "the object takes no such member".to_owned())),
+            }
         }
-        // An unknown member would be lost on the way into the struct.
-        if let Some(name) = members.keys().find(|name| !fields.iter().any(|field| field.wire == **name)) {
-            let reason =
-                if *closed { "the object takes no such member" } else { "the member is not among the `properties`" };
-            return Err((at.join(name), reason.to_owned()));
+        for (wire, json) in &object.constants {
+            if members.get(wire).is_none_or(|member| Literal::of(&member.json).json != *json) {
+                return Err((at.clone(), format!("the member `{}` must be {json}", wire.escape_debug())));
+            }
         }
         let mut values = Vec::new();
-        for (index, field) in fields.iter().enumerate() {
+        for (index, field) in object.fields.iter().enumerate() {
             let place = at.join(&field.wire);
             let own = self.of_field.get(&(id, index)).and_then(|at| at.json());
             let given = members.get(&field.wire).map(|member| &member.json);
@@ -166,7 +209,7 @@ impl Reader<'_> {
             let optional = field.presence == Presence::Optional && own.is_none();
             values.push(if optional { Value::Some(Box::new(value)) } else { value });
         }
-        Ok(Value::Struct(id, values))
+        Ok(Value::Struct(id, values, others))
     }
 }
 

@@ -1,6 +1,6 @@
 //! The record key: a pointer from the payload to a string or an integer.
 
-use crate::model::{Kind, Presence, Type, TypeDef, TypeId};
+use crate::model::{Kind, Presence, Struct, Type, TypeDef, TypeId};
 use crate::pointer::Pointer;
 
 /// Index of each field on the way from `payload` to the key.
@@ -11,7 +11,7 @@ pub(super) fn path(types: &[TypeDef], payload: TypeId, key: &Pointer) -> Result<
     let mut tokens = key.tokens().peekable();
     while let Some(token) = tokens.next() {
         let fields = next.and_then(|id| types.get(id).map(|ty| (id, &ty.kind)));
-        let Some((id, Kind::Struct { fields, .. })) = fields else {
+        let Some((id, Kind::Struct(Struct { fields, .. }))) = fields else {
             return Err(format!("`{place}` is no object with `properties`, so the key cannot lead through it"));
         };
         place = place.join(&token);

@@ -1,143 +1,217 @@
-//! From schemas to the model: what each schema is in Rust.
+//! From schemas to the model: what each value is in Rust.
 //!
-//! Structs wait in a queue for their fields, so the depth of the stack does not grow with the number of definitions
-//! that refer to each other.
+//! A type is never wrong about a value that its schemas allow: where it cannot say all that they say it says less, and
+//! the value is kept as JSON at the worst. Structs and unions wait in a queue for their parts, so the depth of the stack
+//! does not grow with the number of schemas that refer to each other.
 
 mod boxes;
 mod defaults;
+mod elements;
+mod fill;
+mod form;
 mod key;
-mod object;
+mod members;
+mod node;
+mod outline;
+mod patterns;
 mod scalar;
-mod schema;
+#[cfg(test)]
+mod tests;
+mod union;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::path::Path;
 
 use crate::error::Problem;
 use crate::json::Json;
-use crate::load::{Document, Entry, Sources};
-use crate::model::{Kind, Message, Origin, Slot, Topic, Type, TypeDef, TypeId};
-use crate::pointer::Pointer;
+use crate::load::{Document, Entry};
+use crate::model::{Kind, Kinds, Message, Origin, Rule, Slot, Topic, Type, TypeDef, TypeId, Variant};
 use crate::resolve::Location;
-use schema::Shape;
+use crate::schema::{Arena, SchemaId};
+use form::{Form, Formed};
+use node::{Key, Node};
+use union::Branch;
 
-/// What all topics of a run share.
-pub(crate) struct Run {
-    pub(crate) sources: Sources,
-    pub(crate) problems: Vec<Problem>,
-    /// Definitions that were seen.
-    definitions: Vec<Location>,
+/// How many lists, maps and tuples may stand inside each other without a type of its own in between; what is deeper
+/// is kept as JSON.
+const MAX_NESTING: usize = 16;
+
+/// How schemas become types.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// The Rust type of strings of a format.
+    pub(crate) formats: BTreeMap<String, String>,
+    /// Whether open objects keep members that their schema does not name.
+    pub(crate) keep_unknown: bool,
+    /// Whether a missing member gets its default.
+    pub(crate) fill_defaults: bool,
+    /// Whether numbers that may be of any size keep their spelling.
+    pub(crate) exact_numbers: bool,
+    /// The Rust name of a schema, by file and JSON Pointer (`party.json#/definitions/Name`).
+    pub(crate) names: BTreeMap<String, String>,
 }
 
-impl Run {
-    pub(crate) fn new(sources: Sources) -> Self {
-        Self { sources, problems: Vec::new(), definitions: Vec::new() }
-    }
-
-    /// Turns the entries of one topic into its module.
-    pub(crate) fn topic(&mut self, name: &str, entries: &[Entry]) -> Topic {
-        let before = self.problems.len();
-        let mut lowering = Lowering::new(self);
-        let payloads: Vec<_> = entries.iter().map(|entry| lowering.payload(entry)).collect();
-        lowering.drain();
-        let types = lowering.finish();
-        // A key is judged on whole structs only; a member that failed itself would be called missing.
-        let whole = self.problems.len() == before;
-        let messages = entries.iter().zip(payloads).filter_map(|(entry, payload)| {
-            let key = entry.key.as_ref().zip(payload).map(|(key, payload)| key::path(&types, payload, key));
-            if let Some(Err(reason)) = &key
-                && whole
-            {
-                self.problems.push(entry.problem("key", reason.as_str()));
-            }
-            Some(Message {
-                urn: entry.urn.clone(),
-                payload: payload?,
-                method: String::new(),
-                key: key.and_then(Result::ok),
-                owner: entry.owner.clone(),
-                deprecated: entry.deprecated,
-            })
-        });
-        Topic { name: name.to_owned(), module: String::new(), messages: messages.collect(), types }
-    }
-
-    /// Checks the definitions of every file that was read, also those that nothing refers to and that give no type.
-    pub(crate) fn check_definitions(&mut self) {
-        let mut checked = HashSet::new();
-        // The first document is the registry, which is no schema.
-        let mut next = 1;
-        let mut lowering = Lowering::new(self);
-        loop {
-            if let Some(location) = lowering.run.definitions.pop() {
-                if checked.insert(location.id()) {
-                    lowering.slot(&location, 0);
-                    lowering.drain();
-                }
-            } else if let Some(opened) = lowering.run.sources.document(next) {
-                next += 1;
-                lowering.run.definitions.extend(opened.iter().flat_map(definitions));
-            } else {
-                break;
-            }
+/// Turns the entries of one topic into its module; what is wrong goes to the problems of `arena`.
+pub(crate) fn topic(arena: &mut Arena, options: &Options, name: &str, entries: &[Entry]) -> Topic {
+    let before = arena.problems.len();
+    let mut lowering = Lowering::new(arena, options);
+    let payloads: Vec<_> = entries.iter().map(|entry| lowering.payload(entry)).collect();
+    lowering.drain();
+    let types = lowering.finish();
+    // A key is judged on whole structs only; a member that failed itself would be called missing.
+    let whole = arena.problems.len() == before;
+    let messages = entries.iter().zip(payloads).filter_map(|(entry, payload)| {
+        let key = entry.key.as_ref().zip(payload).map(|(key, payload)| key::path(&types, payload, key));
+        if let Some(Err(reason)) = &key
+            && whole
+        {
+            arena.problems.push(entry.problem("key", reason.as_str()));
         }
-        lowering.finish();
-    }
-}
-
-fn definitions(document: &std::rc::Rc<Document>) -> Vec<Location> {
-    let places = ["definitions", "$defs"].map(|keyword| Location::root(document).join(keyword));
-    let names = |place: &Location| {
-        let members = place.json().and_then(Json::as_object).into_iter().flat_map(|members| members.keys());
-        members.map(|name| place.join(name)).collect::<Vec<_>>()
-    };
-    places.iter().flat_map(names).collect()
+        Some(Message {
+            urn: entry.urn.clone(),
+            payload: payload?,
+            method: String::new(),
+            key: key.and_then(Result::ok),
+            owner: entry.owner.clone(),
+            deprecated: entry.deprecated,
+        })
+    });
+    Topic { name: name.to_owned(), module: String::new(), messages: messages.collect(), types }
 }
 
 /// Lowers the schemas of one topic.
 struct Lowering<'a> {
-    run: &'a mut Run,
+    arena: &'a mut Arena,
+    options: &'a Options,
     types: Vec<TypeDef>,
-    /// The type of the schema at a place, and whether null stands beside it.
-    index: HashMap<(String, Pointer), (TypeId, bool)>,
-    /// Structs without fields yet, with the schema that describes them.
-    queue: VecDeque<(TypeId, Location)>,
+    /// The type of each node that has one of its own, and whether null stands beside it.
+    index: HashMap<Key, (TypeId, bool)>,
+    /// The kinds of each node, as far as they are known.
+    outlines: HashMap<Key, Kinds>,
+    patterns: patterns::Patterns,
+    /// Lists, maps and tuples whose parts are being looked at.
+    open: HashSet<Key>,
+    /// Types without parts yet.
+    queue: VecDeque<(TypeId, Parts)>,
     /// Defaults, to be judged once all types are known.
     defaults: Vec<defaults::Pending>,
 }
 
+/// What a type is to be filled from.
+#[derive(Debug)]
+enum Parts {
+    Members(Node),
+    Branches(Vec<Branch>),
+}
+
 impl<'a> Lowering<'a> {
-    fn new(run: &'a mut Run) -> Self {
-        Self { run, types: Vec::new(), index: HashMap::new(), queue: VecDeque::new(), defaults: Vec::new() }
+    fn new(arena: &'a mut Arena, options: &'a Options) -> Self {
+        Self {
+            arena,
+            options,
+            types: Vec::new(),
+            index: HashMap::new(),
+            outlines: HashMap::new(),
+            patterns: patterns::Patterns::default(),
+            open: HashSet::new(),
+            queue: VecDeque::new(),
+            defaults: Vec::new(),
+        }
     }
 
-    /// The struct of an entry's payload. A payload that is a reference gets a struct of its own all the same: a URN
-    /// belongs to one type.
+    /// The type of an entry's payload. A payload that is a reference gets a type of its own all the same: a URN belongs
+    /// to one type.
     fn payload(&mut self, entry: &Entry) -> Option<TypeId> {
         let root = Location::root(&entry.schema);
         if self.types.iter().any(|ty| ty.origin.file == root.document.path) {
             let reason = "the schema is the payload of another URN of this topic; give each URN a file of its own, which may be a `$ref`";
-            self.run.problems.push(entry.problem("schema", reason));
+            self.arena.problems.push(entry.problem("schema", reason));
             return None;
         }
-        let body = self.follow(&root)?;
-        let (shape, nullable) = self.shape(&body, true)?;
-        if shape != Shape::Struct || nullable {
-            return self.report(&root, "the root of a payload must be an object with `properties`, and not null");
+        let id = self.arena.at(&root);
+        // The payload of a message is always an object, so its schema need not say so.
+        let node = self.node(&[id])?.of_kinds(Kinds::OBJECT);
+        let kinds = self.kinds(&node);
+        if kinds.is_empty() {
+            self.arena.report(&root, "no object satisfies this schema, and a payload is an object");
+            return None;
         }
-        let id = self.add(&root, Kind::Struct { fields: Vec::new(), closed: false });
-        if body.id() == root.id() {
-            self.index.insert(root.id(), (id, false));
+        let whole = self.normal(&node);
+        let Formed { form, .. } = self.form(&node, kinds);
+        let (kind, parts) = match form {
+            Form::Union(branches) => (Kind::Union(Vec::new()), Parts::Branches(branches)),
+            _ => (Kind::Struct(crate::model::Struct::default()), Parts::Members(node.clone())),
+        };
+        let ty = self.add(&root, kind);
+        if node.place.id() == root.id() {
+            self.index.insert(whole.key, (ty, false));
         }
-        self.pend_default(&root, &Slot { ty: Type::Named(id), nullable: false }, None);
-        self.queue.push_back((id, body));
-        Some(id)
+        self.queue.push_back((ty, parts));
+        Some(ty)
     }
 
-    /// Fills every struct that waits.
+    /// The node of schemas that all hold.
+    fn node(&mut self, roots: &[SchemaId]) -> Option<Node> {
+        Node::of(self.arena, roots).map_err(|problem: Problem| self.arena.problems.push(problem)).ok()
+    }
+
+    /// The node without a restriction of kinds that restricts nothing, so that equal types have equal keys.
+    fn normal(&mut self, node: &Node) -> Node {
+        let mut free = node.clone();
+        free.key.kinds = Kinds::ALL;
+        if node.key.kinds.contains(self.kinds(&free)) { free } else { node.clone() }
+    }
+
+    /// The type of a value; `None` once what is wrong with it is reported.
+    fn slot(&mut self, node: &Node, nesting: usize) -> Option<Slot> {
+        let kinds = self.kinds(node);
+        if kinds.is_empty() {
+            self.arena.report(&node.place, "no value satisfies this schema: its keywords contradict each other");
+            return None;
+        }
+        let node = self.normal(node);
+        if let Some(&(id, nullable)) = self.index.get(&node.key) {
+            return Some(Slot { ty: Type::Named(id), nullable, rules: Vec::new() });
+        }
+        if nesting > MAX_NESTING || self.open.contains(&node.key) {
+            return Some(Slot { ty: Type::Json, nullable: false, rules: vec![Rule::Kinds(kinds)] });
+        }
+        let Formed { form, nullable, rules } = self.form(&node, kinds);
+        self.open.insert(node.key.clone());
+        let ty = self.ty(&node, form, nullable, nesting);
+        self.open.remove(&node.key);
+        Some(Slot { ty: ty?, nullable, rules })
+    }
+
+    fn ty(&mut self, node: &Node, form: Form, nullable: bool, nesting: usize) -> Option<Type> {
+        let (kind, parts) = match form {
+            Form::Plain(ty) => return Some(ty),
+            Form::List(item) => return Some(Type::List(Box::new(self.slot(&item, nesting + 1)?))),
+            Form::Map(value) => return Some(Type::Map(Box::new(self.slot(&value, nesting + 1)?))),
+            Form::Tuple(items) => {
+                let items: Option<_> = items.iter().map(|item| self.slot(item, nesting + 1)).collect();
+                return Some(Type::Tuple(items?));
+            }
+            Form::Enum(values) => {
+                let variant = |value: crate::schema::Literal| Variant { json: value.json, name: String::new() };
+                (Kind::Enum(values.into_iter().map(variant).collect()), None)
+            }
+            Form::Struct => (Kind::Struct(crate::model::Struct::default()), Some(Parts::Members(node.clone()))),
+            Form::Union(branches) => (Kind::Union(Vec::new()), Some(Parts::Branches(branches))),
+        };
+        let id = self.add(&node.place, kind);
+        self.index.insert(node.key.clone(), (id, nullable));
+        self.queue.extend(parts.map(|parts| (id, parts)));
+        Some(Type::Named(id))
+    }
+
+    /// Gives every type that waits its parts.
     fn drain(&mut self) {
-        while let Some((id, location)) = self.queue.pop_front() {
-            self.fill(id, &location);
+        while let Some((id, parts)) = self.queue.pop_front() {
+            match parts {
+                Parts::Members(node) => self.fill_struct(id, &node),
+                Parts::Branches(branches) => self.fill_union(id, &branches),
+            }
         }
     }
 
@@ -154,13 +228,32 @@ impl<'a> Lowering<'a> {
             pointer: at.pointer.clone(),
             file_title: file_title(&at.document),
         };
-        self.types.push(TypeDef { name: String::new(), origin, docs: at.json().and_then(schema::docs), kind });
+        let id = self.arena.at(at);
+        let (asked, docs) = (self.asked(id), self.docs(&[id]));
+        self.types.push(TypeDef { name: String::new(), asked, origin, docs, kind });
         self.types.len() - 1
     }
 
-    fn report<T>(&mut self, at: &Location, reason: impl Into<String>) -> Option<T> {
-        self.run.problems.push(at.problem(reason));
-        None
+    /// The name that the schema or the build script asks for.
+    fn asked(&mut self, id: SchemaId) -> Option<String> {
+        let schema = self.arena.get(id);
+        let place = format!("{}#{}", schema.place.document.path, schema.place.pointer.as_str());
+        let place = place.strip_suffix('#').unwrap_or(&place);
+        let asked = self.options.names.get(place).cloned().or_else(|| schema.rust_name.clone())?;
+        if syn::parse_str::<syn::Ident>(&asked).is_err() {
+            let reason = format!("`{}` is asked for as a Rust name, and is none", asked.escape_debug());
+            self.arena.report(&schema.place, reason);
+            return None;
+        }
+        Some(asked)
+    }
+
+    /// The text that describes a value to a reader of the generated code: that of the first schema that has one.
+    fn docs(&mut self, ids: &[SchemaId]) -> Option<String> {
+        ids.iter().find_map(|id| {
+            let schema = self.arena.get(*id);
+            schema.description.clone().or_else(|| schema.title.clone())
+        })
     }
 }
 

@@ -1,9 +1,6 @@
-//! Integers, numbers and string enums.
+//! Integers and numbers.
 
-use super::Lowering;
-use crate::json::{Json, Value};
-use crate::model::{Integer, Kind, Type, Variant};
-use crate::resolve::Location;
+use crate::model::{Integer, Kinds, Rule, Type};
 
 /// The Rust type of each integer `format`.
 const INTEGERS: &[(&str, Integer)] = &[
@@ -14,62 +11,74 @@ const INTEGERS: &[(&str, Integer)] = &[
     ("uint8", Integer { name: "u8", min: 0, max: u8::MAX as i128 }),
     ("uint16", Integer { name: "u16", min: 0, max: u16::MAX as i128 }),
     ("uint32", Integer { name: "u32", min: 0, max: u32::MAX as i128 }),
-    ("uint64", Integer { name: "u64", min: 0, max: u64::MAX as i128 }),
+    ("uint64", U64),
 ];
 
 const I64: Integer = Integer { name: "i64", min: i64::MIN as i128, max: i64::MAX as i128 };
+const U64: Integer = Integer { name: "u64", min: 0, max: u64::MAX as i128 };
 
-/// The enum of `values`, each once.
-pub(super) fn string_enum(values: Vec<String>) -> Kind {
-    let mut variants: Vec<Variant> = Vec::new();
-    for wire in values {
-        if !variants.iter().any(|variant| variant.wire == wire) {
-            variants.push(Variant { wire, name: String::new() });
+/// The type of numbers of these kinds, by format, else by their bounds.
+pub(super) fn number(kinds: Kinds, formats: &[String], rules: &[Rule], exact: bool) -> Type {
+    if kinds != Kinds::INTEGER {
+        return match kinds {
+            Kinds::NUMBER if formats.iter().any(|format| format == "float") => Type::F32,
+            Kinds::NUMBER if formats.iter().any(|format| format == "double") || !exact => Type::F64,
+            _ => Type::Json,
+        };
+    }
+    let by_format = formats.iter().find_map(|format| INTEGERS.iter().find(|(name, _)| name == format));
+    if let Some((_, integer)) = by_format {
+        return Type::Integer(*integer);
+    }
+    let (mut low, mut high) = (None, None);
+    for rule in rules {
+        match rule {
+            Rule::Minimum(bound) | Rule::ExclusiveMinimum(bound) => low = low.max(whole(bound)),
+            Rule::Maximum(bound) | Rule::ExclusiveMaximum(bound) => {
+                high = Some(high.map_or(whole_or_infinite(bound), |high: i128| high.min(whole_or_infinite(bound))));
+            }
+            Rule::OneOf(values) => {
+                let values: Vec<i128> = values.iter().filter_map(|value| whole(value)).collect();
+                low = low.max(values.iter().min().copied());
+                high = values.iter().max().copied();
+            }
+            _ => {}
         }
     }
-    Kind::Enum { variants }
+    let integer = if low.is_some_and(|low| low >= 0) { U64 } else { I64 };
+    let holds = high.is_none_or(|high| high <= integer.max) && low.is_none_or(|low| low >= integer.min);
+    let bounded = low.is_some() && high.is_some();
+    if holds && (bounded || !exact) { Type::Integer(integer) } else { Type::Json }
 }
 
-impl Lowering<'_> {
-    pub(super) fn integer(&mut self, at: &Location, json: &Json) -> Option<Type> {
-        let Some(format) = json.get("format") else { return Some(Type::Integer(I64)) };
-        let known = INTEGERS.iter().find(|(name, _)| format.as_str() == Some(name));
-        match known {
-            Some((_, integer)) => Some(Type::Integer(*integer)),
-            None => {
-                let names: Vec<_> = INTEGERS.iter().map(|(name, _)| format!("`{name}`")).collect();
-                let reason = format!("the format of an integer must be one of {}", names.join(", "));
-                self.report(&at.join("format"), reason)
-            }
-        }
+/// The rules that the type does not keep by itself, and the kinds where it keeps none.
+pub(super) fn trim(ty: Type, mut rules: Vec<Rule>, kinds: Kinds) -> (Type, Vec<Rule>) {
+    if let Type::Integer(integer) = &ty {
+        rules.retain(|rule| match rule {
+            Rule::Minimum(bound) => whole(bound).is_none_or(|bound| bound > integer.min),
+            Rule::Maximum(bound) => whole(bound).is_none_or(|bound| bound < integer.max),
+            _ => true,
+        });
     }
+    if ty == Type::Json {
+        rules.insert(0, Rule::Kinds(kinds));
+    }
+    (ty, rules)
+}
 
-    pub(super) fn number(&mut self, at: &Location, json: &Json) -> Option<Type> {
-        match json.get("format").map(Json::as_str) {
-            None | Some(Some("double")) => Some(Type::F64),
-            Some(Some("float")) => Some(Type::F32),
-            Some(_) => self.report(&at.join("format"), "the format of a number must be `float` or `double`"),
-        }
-    }
+/// A bound that is a whole number, as far as 128 bits go.
+fn whole(bound: &str) -> Option<i128> {
+    bound.parse().ok().or_else(|| {
+        let value: f64 = bound.parse().ok()?;
+        #[expect(clippy::cast_possible_truncation, reason = "the float is whole and within 2^100")]
+        (value.fract() == 0.0 && value.abs() < 1e30).then_some(value as i128)
+    })
+}
 
-    /// The strings of an `enum`, and whether null is among its values.
-    pub(super) fn enum_values(&mut self, at: &Location, json: &Json) -> Option<(Vec<String>, bool)> {
-        let place = at.join("enum");
-        let Some(list) = json.get("enum").and_then(Json::as_array) else {
-            return self.report(&place, "`enum` must be a list");
-        };
-        let mut values = Vec::new();
-        let mut null = false;
-        for value in list {
-            match &value.value {
-                Value::String(text) => values.push(text.clone()),
-                Value::Null => null = true,
-                _ => return self.report(&place, "an `enum` of other values than strings is not supported yet"),
-            }
-        }
-        if values.is_empty() {
-            return self.report(&place, "an `enum` without a string is not supported yet");
-        }
-        Some((values, null))
-    }
+fn whole_or_infinite(bound: &str) -> i128 {
+    whole(bound).unwrap_or_else(|| match bound.parse::<f64>() {
+        #[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
+        Ok(value) => value.ceil() as i128,
+        Err(_) => i128::MAX,
+    })
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::{RESERVED_TYPES, distinct, pascal};
-use crate::model::{Origin, TypeDef};
+use crate::model::{Kind, Origin, Type, TypeDef, TypeId};
 use crate::pointer::Pointer;
 
 /// Two types, by the index of each, whose names cannot be told apart.
@@ -24,6 +24,13 @@ pub(super) fn assign(types: &mut [TypeDef]) -> Vec<Clash> {
     });
     let mut names =
         Names { taken: RESERVED_TYPES.map(str::to_owned).into(), owner: BTreeMap::new(), clashes: Vec::new() };
+    let (order, again) = first_of_place(types, order);
+    // Whoever asks for a name gets it.
+    let (asking, order): (Vec<_>, Vec<_>) = order.into_iter().partition(|&id| types[id].asked.is_some());
+    for id in asking {
+        let name = types[id].asked.clone().unwrap_or_default();
+        types[id].name = names.claim(name, id);
+    }
     let (roots, rest): (Vec<_>, Vec<_>) = order.into_iter().partition(|&id| rank(types, id) == Rank::Root);
     let (definitions, inline): (Vec<_>, Vec<_>) = rest.into_iter().partition(|&id| rank(types, id) == Rank::Definition);
     for id in roots {
@@ -33,15 +40,59 @@ pub(super) fn assign(types: &mut [TypeDef]) -> Vec<Clash> {
     names.definitions(types, &definitions);
     let mut parents: HashMap<(String, Pointer), String> =
         types.iter().map(|ty| ((ty.origin.file.clone(), ty.origin.pointer.clone()), ty.name.clone())).collect();
+    let forms = forms(types);
     for id in inline {
         let origin = types[id].origin.clone();
-        let natural = inline_name(&origin, &parents);
+        // A form of a union goes by the name of its variant, once the union has one.
+        let natural = match forms.get(&id) {
+            Some((union, form)) if !types[*union].name.is_empty() => join(&types[*union].name, &[form]),
+            _ => inline_name(&origin, &parents),
+        };
         let name =
             if names.taken.insert(natural.clone()) { natural } else { distinct::free(&natural, "", &mut names.taken) };
         parents.insert((origin.file, origin.pointer), name.clone());
         types[id].name = name;
     }
+    for id in again {
+        let origin = types[id].origin.clone();
+        let first = parents.get(&(origin.file, origin.pointer)).map_or("", String::as_str);
+        let natural = join(first, &["value"]);
+        types[id].name =
+            if names.taken.insert(natural.clone()) { natural } else { distinct::free(&natural, "", &mut names.taken) };
+    }
     names.clashes
+}
+
+/// The types that have the name of their place, and those that have another type for their place: a schema that takes
+/// more than objects gives a union, and a struct where only objects are left of it.
+fn first_of_place(types: &[TypeDef], order: Vec<usize>) -> (Vec<usize>, Vec<usize>) {
+    let mut first: HashMap<(&str, &Pointer), usize> = HashMap::new();
+    for &id in &order {
+        let origin = &types[id].origin;
+        let best = first.entry((&origin.file, &origin.pointer)).or_insert(id);
+        if !matches!(types[*best].kind, Kind::Struct(_)) && matches!(types[id].kind, Kind::Struct(_)) {
+            *best = id;
+        }
+    }
+    let is_first = |id: &usize| {
+        let origin = &types[*id].origin;
+        first.get(&(origin.file.as_str(), &origin.pointer)) == Some(id)
+    };
+    order.into_iter().partition(is_first)
+}
+
+/// The union that each form of one belongs to, and what the form is called there.
+fn forms(types: &[TypeDef]) -> HashMap<TypeId, (TypeId, String)> {
+    let mut forms = HashMap::new();
+    for (id, ty) in types.iter().enumerate() {
+        let Kind::Union(alternatives) = &ty.kind else { continue };
+        for form in alternatives {
+            if let Type::Named(target) = form.slot.ty {
+                forms.entry(target).or_insert_with(|| (id, form.natural.clone()));
+            }
+        }
+    }
+    forms
 }
 
 #[derive(PartialEq)]
@@ -113,6 +164,9 @@ fn inline_name(origin: &Origin, parents: &HashMap<(String, Pointer), String>) ->
             _ if keyword == Some("properties") => steps.push(token),
             "properties" => {}
             "items" => steps.push("item"),
+            // Which schemas a value must keep to does not name it.
+            "allOf" | "anyOf" | "oneOf" => {}
+            _ if matches!(keyword, Some("allOf" | "anyOf" | "oneOf")) => {}
             "additionalProperties" => steps.push("value"),
             other => steps.push(other),
         }

@@ -121,7 +121,7 @@ fn types_with_one_name_are_refused_by_an_error_that_names_both() {
     assert_eq!(problems, [format!("y.json:1:1: /: {reason}")]);
 
     let lines = r##"{"type":"object","properties":{"a":{"$ref":"#/definitions/OrderLine"},"b":{"$ref":"#/definitions/order_line"}},
-        "definitions":{"OrderLine":{"type":"object","properties":{}},"order_line":{"type":"object","properties":{}}}}"##;
+        "definitions":{"OrderLine":{"type":"object","properties":{"a":{}}},"order_line":{"type":"object","properties":{"b":{}}}}}"##;
     let problems = Folder::of_schema(lines).problems();
     assert!(
         problems.len() == 1 && problems[0].contains("/definitions/order_line: the type would be called `OrderLine`"),

@@ -33,71 +33,75 @@ pub mod docs {
     ///
     /// URN `urn:babel:docs:code\\`, schema `hostile.json`, owner `*/ \n    panic!()\n`.
     #[::babelqueue::babel_job("urn:babel:docs:`code`\\", topic = "docs")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Hostile {
         /// \`\`\`
         /// panic!("field");
         /// \`\`\`
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub a: ::core::option::Option<::std::string::String>,
         /// The member `b`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub b: ::core::option::Option<::std::string::String>,
         /// The member `c\n\n    panic!()`.
-        #[serde(
-            rename = "`c`\n\n    panic!()",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub c_panic: ::core::option::Option<::std::string::String>,
         /// The member `d`.
-        #[serde(default = "Hostile::default_d")]
         pub d: HostileD,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Hostile {
+        /// `Hostile` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                a: ::core::option::Option::None,
+                b: ::core::option::Option::None,
+                c_panic: ::core::option::Option::None,
+                d: Self::default_d(),
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+
         fn default_d() -> HostileD {
             HostileD::U0U202eU22U5c
         }
     }
 
+    impl ::core::default::Default for Hostile {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Hostile {
+            a: optional "a",
+            b: optional "b",
+            c_panic: optional "`c`\n\n    panic!()",
+            d: default "d" = Hostile::default_d,
+        }
+        others kept in extra
+    }
+
     /// Part of a payload.
     ///
     /// From schema `hostile.json` at `/properties/d`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum HostileD {
         /// The value `\npanic!()\n`.
-        #[serde(rename = "```\npanic!()\n```")]
         Panic,
         /// The value `\0\u{202e}"\\`.
-        #[serde(rename = "\0\u{202e}\"\\")]
         U0U202eU22U5c,
+    }
+
+    ::babelqueue::private::values! {
+        HostileD strings {
+            Panic = "```\npanic!()\n```",
+            U0U202eU22U5c = "\0\u{202e}\"\\",
+        }
     }
 
     /// Publishes every message of the topic `docs`.

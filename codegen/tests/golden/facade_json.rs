@@ -13,103 +13,112 @@ pub mod shop {
         key = owner.id,
         crate = crate::facade
     )]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Debug, PartialEq)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
-    #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde", deny_unknown_fields)]
+    #[schemars(crate = "crate::facade::private::schemars", deny_unknown_fields)]
     pub struct Basket {
         /// The member `owner`.
         pub owner: BasketOwner,
         /// The member `needed`.
         pub needed: ::std::string::String,
         /// The member `needed_or_null`.
-        #[serde(deserialize_with = "crate::facade::private::decode::nullable")]
         #[schemars(
             schema_with = "crate::facade::private::schemars::SchemaGenerator::subschema_for::<::core::option::Option<::std::string::String>>"
         )]
         pub needed_or_null: ::core::option::Option<::std::string::String>,
         /// The member `maybe`.
-        #[serde(
+        #[schemars(
             default,
             skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::present"
+            with = "::std::string::String"
         )]
-        #[schemars(with = "::std::string::String")]
         pub maybe: ::core::option::Option<::std::string::String>,
         /// The member `maybe_or_null`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::maybe_nullable"
-        )]
+        #[schemars(default, skip_serializing_if = "::core::option::Option::is_none")]
         pub maybe_or_null: ::core::option::Option<
             ::core::option::Option<::std::string::String>,
         >,
         /// The member `tiny`.
         pub tiny: u8,
         /// The member `big`.
-        #[serde(default = "Basket::default_big")]
+        #[schemars(default = "Basket::default_big")]
         pub big: u64,
         /// The member `cold`.
-        #[serde(default = "Basket::default_cold")]
+        #[schemars(default = "Basket::default_cold")]
         pub cold: i64,
         /// The member `ratio`.
-        #[serde(default = "Basket::default_ratio")]
+        #[schemars(default = "Basket::default_ratio")]
         pub ratio: f64,
         /// The member `share`.
-        #[serde(default = "Basket::default_share")]
+        #[schemars(default = "Basket::default_share")]
         pub share: f32,
         /// The member `tags`.
-        #[serde(default = "Basket::default_tags")]
+        #[schemars(default = "Basket::default_tags")]
         pub tags: ::std::vec::Vec<::core::option::Option<::std::string::String>>,
         /// The member `counts`.
-        #[serde(default = "Basket::default_counts")]
+        #[schemars(default = "Basket::default_counts")]
         pub counts: ::std::collections::BTreeMap<::std::string::String, i32>,
         /// The member `grid`.
-        #[serde(
+        #[schemars(
             default,
             skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::present"
-        )]
-        #[schemars(
             with = "::std::collections::BTreeMap<::std::string::String,::std::vec::Vec<Cell>>"
         )]
         pub grid: ::core::option::Option<
             ::std::collections::BTreeMap<::std::string::String, ::std::vec::Vec<Cell>>,
         >,
         /// The member `colour`.
-        #[serde(default = "Basket::default_colour")]
+        #[schemars(default = "Basket::default_colour")]
         pub colour: Colour,
         /// The member `colour_or_null`.
-        #[serde(default = "Basket::default_colour_or_null")]
+        #[schemars(default = "Basket::default_colour_or_null")]
         pub colour_or_null: ::core::option::Option<ColourOrNull>,
         /// The member `shade`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::maybe_nullable"
-        )]
+        #[schemars(default, skip_serializing_if = "::core::option::Option::is_none")]
         pub shade: ::core::option::Option<::core::option::Option<BasketShade>>,
         /// The member `tone`.
-        #[serde(
+        #[schemars(
             default,
             skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::present"
+            with = "BasketTone"
         )]
-        #[schemars(with = "BasketTone")]
         pub tone: ::core::option::Option<BasketTone>,
         /// The member `cell`.
-        #[serde(default = "Basket::default_cell")]
+        #[schemars(default = "Basket::default_cell")]
         pub cell: Cell,
     }
 
     impl Basket {
+        /// `Basket` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(
+            owner: BasketOwner,
+            needed: impl ::core::convert::Into<::std::string::String>,
+            needed_or_null: ::core::option::Option<::std::string::String>,
+            tiny: u8,
+        ) -> Self {
+            Self {
+                owner,
+                needed: ::core::convert::Into::into(needed),
+                needed_or_null,
+                maybe: ::core::option::Option::None,
+                maybe_or_null: ::core::option::Option::None,
+                tiny,
+                big: Self::default_big(),
+                cold: Self::default_cold(),
+                ratio: Self::default_ratio(),
+                share: Self::default_share(),
+                tags: Self::default_tags(),
+                counts: Self::default_counts(),
+                grid: ::core::option::Option::None,
+                colour: Self::default_colour(),
+                colour_or_null: Self::default_colour_or_null(),
+                shade: ::core::option::Option::None,
+                tone: ::core::option::Option::None,
+                cell: Self::default_cell(),
+            }
+        }
+
         fn default_big() -> u64 {
             18446744073709551615
         }
@@ -157,13 +166,39 @@ pub mod shop {
                             ::std::string::String::from("end"),
                         ),
                         size: 3,
+                        extra: ::std::collections::BTreeMap::from([]),
                     }),
                 ),
                 prior: ::core::option::Option::None,
                 label: ::core::option::Option::None,
                 size: 3,
+                extra: ::std::collections::BTreeMap::from([]),
             }
         }
+    }
+
+    crate::facade::private::object! {
+        Basket {
+            owner: required "owner",
+            needed: required "needed",
+            needed_or_null: required "needed_or_null",
+            maybe: optional "maybe",
+            maybe_or_null: optional "maybe_or_null",
+            tiny: required "tiny",
+            big: default "big" = Basket::default_big,
+            cold: default "cold" = Basket::default_cold,
+            ratio: default "ratio" = Basket::default_ratio,
+            share: default "share" = Basket::default_share,
+            tags: default "tags" = Basket::default_tags,
+            counts: default "counts" = Basket::default_counts,
+            grid: optional "grid",
+            colour: default "colour" = Basket::default_colour,
+            colour_or_null: default "colour_or_null" = Basket::default_colour_or_null,
+            shade: optional "shade",
+            tone: optional "tone",
+            cell: default "cell" = Basket::default_cell,
+        }
+        others refused
     }
 
     /// Ping
@@ -175,207 +210,264 @@ pub mod shop {
         topic = "shop",
         crate = crate::facade
     )]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Debug, PartialEq)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
-    #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde", deny_unknown_fields)]
+    #[schemars(crate = "crate::facade::private::schemars", deny_unknown_fields)]
     pub struct Ping {}
+    impl Ping {
+        /// `Ping`.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {}
+        }
+    }
+
+    impl ::core::default::Default for Ping {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    crate::facade::private::object! {
+        Ping {}
+        others refused
+    }
+
     /// Part of a payload.
     ///
     /// From schema `basket.json` at `/properties/owner`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Debug, PartialEq)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
     #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde")]
     pub struct BasketOwner {
         /// The member `id`.
         pub id: ::std::string::String,
         /// The member `vip`.
-        #[serde(default = "BasketOwner::default_vip")]
+        #[schemars(default = "BasketOwner::default_vip")]
         pub vip: bool,
+        /// Members without a field of their own.
+        #[schemars(flatten)]
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            crate::facade::Json,
+        >,
     }
 
     impl BasketOwner {
+        /// `BasketOwner` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(id: impl ::core::convert::Into<::std::string::String>) -> Self {
+            Self {
+                id: ::core::convert::Into::into(id),
+                vip: Self::default_vip(),
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+
         fn default_vip() -> bool {
             false
         }
     }
 
+    crate::facade::private::object! {
+        BasketOwner {
+            id: required "id",
+            vip: default "vip" = BasketOwner::default_vip,
+        }
+        others kept in extra
+    }
+
     /// Part of a payload.
     ///
     /// From schema `basket.json` at `/$defs/Cell`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Debug, PartialEq)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
     #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde")]
     pub struct Cell {
         /// The member `next`.
-        #[serde(
+        #[schemars(
             default,
             skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::present"
+            with = "Cell"
         )]
-        #[schemars(with = "Cell")]
         pub next: ::core::option::Option<::std::boxed::Box<Cell>>,
         /// The member `prior`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::maybe_nullable"
-        )]
+        #[schemars(default, skip_serializing_if = "::core::option::Option::is_none")]
         pub prior: ::core::option::Option<
             ::core::option::Option<::std::boxed::Box<NullableCell>>,
         >,
         /// The member `label`.
-        #[serde(
+        #[schemars(
             default,
             skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::present"
+            with = "::std::string::String"
         )]
-        #[schemars(with = "::std::string::String")]
         pub label: ::core::option::Option<::std::string::String>,
         /// The member `size`.
-        #[serde(default = "Cell::default_size")]
+        #[schemars(default = "Cell::default_size")]
         pub size: i64,
+        /// Members without a field of their own.
+        #[schemars(flatten)]
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            crate::facade::Json,
+        >,
     }
 
     impl Cell {
+        /// `Cell` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                next: ::core::option::Option::None,
+                prior: ::core::option::Option::None,
+                label: ::core::option::Option::None,
+                size: Self::default_size(),
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+
         fn default_size() -> i64 {
             3
         }
     }
 
+    impl ::core::default::Default for Cell {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    crate::facade::private::object! {
+        Cell {
+            next: optional "next",
+            prior: optional "prior",
+            label: optional "label",
+            size: default "size" = Cell::default_size,
+        }
+        others kept in extra
+    }
+
     /// Part of a payload.
     ///
     /// From schema `basket.json` at `/$defs/Colour`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
     #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde")]
     pub enum Colour {
         /// The value `red`.
-        #[serde(rename = "red")]
+        #[schemars(rename = "red")]
         Red,
         /// The value `green`.
-        #[serde(rename = "green")]
+        #[schemars(rename = "green")]
         Green,
+    }
+
+    crate::facade::private::values! {
+        Colour strings {
+            Red = "red",
+            Green = "green",
+        }
     }
 
     /// Part of a payload.
     ///
     /// From schema `basket.json` at `/$defs/ColourOrNull`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
     #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde")]
     pub enum ColourOrNull {
         /// The value `red`.
-        #[serde(rename = "red")]
+        #[schemars(rename = "red")]
         Red,
+    }
+
+    crate::facade::private::values! {
+        ColourOrNull strings {
+            Red = "red",
+        }
     }
 
     /// Part of a payload.
     ///
     /// From schema `basket.json` at `/properties/shade`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
     #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde")]
     pub enum BasketShade {
         /// The value `dark`.
-        #[serde(rename = "dark")]
+        #[schemars(rename = "dark")]
         Dark,
+    }
+
+    crate::facade::private::values! {
+        BasketShade strings {
+            Dark = "dark",
+        }
     }
 
     /// Part of a payload.
     ///
     /// From schema `basket.json` at `/properties/tone`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
     #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde")]
     pub enum BasketTone {
         /// The value `warm`.
-        #[serde(rename = "warm")]
+        #[schemars(rename = "warm")]
         Warm,
+    }
+
+    crate::facade::private::values! {
+        BasketTone strings {
+            Warm = "warm",
+        }
     }
 
     /// Part of a payload.
     ///
     /// From schema `basket.json` at `/$defs/NullableCell`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        crate::facade::private::serde::Serialize,
-        crate::facade::private::serde::Deserialize
-    )]
+    #[derive(Clone, Debug, PartialEq)]
     #[derive(crate::facade::private::schemars::JsonSchema)]
     #[schemars(crate = "crate::facade::private::schemars")]
-    #[serde(crate = "crate::facade::private::serde")]
     pub struct NullableCell {
         /// The member `cell`.
-        #[serde(
+        #[schemars(
             default,
             skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "crate::facade::private::decode::present"
+            with = "Cell"
         )]
-        #[schemars(with = "Cell")]
         pub cell: ::core::option::Option<::std::boxed::Box<Cell>>,
+        /// Members without a field of their own.
+        #[schemars(flatten)]
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            crate::facade::Json,
+        >,
+    }
+
+    impl NullableCell {
+        /// `NullableCell` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                cell: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for NullableCell {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    crate::facade::private::object! {
+        NullableCell {
+            cell: optional "cell",
+        }
+        others kept in extra
     }
 
     /// Publishes every message of the topic `shop`.

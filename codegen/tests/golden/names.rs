@@ -8,47 +8,51 @@ pub mod n0_names_of_topics {
     ///
     /// URN `anything at all`, schema `注文.json`.
     #[::babelqueue::babel_job("anything at all", topic = "0.names-of_topics")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct ZhuWen {
         /// The member `größe`.
-        #[serde(
-            rename = "größe",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub grosse: ::core::option::Option<i64>,
         /// The member `數量`.
-        #[serde(
-            rename = "數量",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub shu_liang: ::core::option::Option<i64>,
         /// The member `""`.
-        #[serde(
-            rename = "",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub empty: ::core::option::Option<::std::string::String>,
         /// The member `\u{202e}"`.
-        #[serde(
-            rename = "\u{202e}\"",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub u202e_u22: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl ZhuWen {
+        /// `ZhuWen` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                grosse: ::core::option::Option::None,
+                shu_liang: ::core::option::Option::None,
+                empty: ::core::option::Option::None,
+                u202e_u22: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for ZhuWen {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        ZhuWen {
+            grosse: optional "größe",
+            shu_liang: optional "數量",
+            empty: optional "",
+            u202e_u22: optional "\u{202e}\"",
+        }
+        others kept in extra
     }
 
     /// Publishes every message of the topic `0.names-of_topics`.
@@ -124,163 +128,154 @@ pub mod r#type {
     ///
     /// URN `urn:babel:type:five`, schema `h.json`.
     #[::babelqueue::babel_job("urn:babel:type:five", topic = "type")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
-    pub struct HType {}
+    #[derive(Clone, Debug, PartialEq)]
+    pub struct HType {
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl HType {
+        /// `HType`.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for HType {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        HType {}
+        others kept in extra
+    }
+
     /// Payload of `urn:babel:type:four`.
     ///
     /// URN `urn:babel:type:four`, schema `new.json`.
     #[::babelqueue::babel_job("urn:babel:type:four", topic = "type")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct New {
         /// The member `handlers`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
-        pub handlers: ::core::option::Option<HandlersType>,
+        pub handlers: ::core::option::Option<
+            ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+        >,
         /// The member `self`.
-        #[serde(
-            rename = "self",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub self_: ::core::option::Option<Self_>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl New {
+        /// `New` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                handlers: ::core::option::Option::None,
+                self_: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for New {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        New {
+            handlers: optional "handlers",
+            self_: optional "self",
+        }
+        others kept in extra
     }
 
     /// Keywords
     ///
     /// URN `urn:babel:type:one`, schema `keywords.json`.
     #[::babelqueue::babel_job("urn:babel:type:one", topic = "type")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Keywords {
         /// The member `self`.
-        #[serde(rename = "self")]
         pub self_: ::std::string::String,
         /// The member `Self`.
-        #[serde(
-            rename = "Self",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub self_2: ::core::option::Option<::std::string::String>,
         /// The member `crate`.
-        #[serde(
-            rename = "crate",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub crate_: ::core::option::Option<::std::string::String>,
         /// The member `super`.
-        #[serde(
-            rename = "super",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub super_: ::core::option::Option<::std::string::String>,
         /// The member `_`.
-        #[serde(
-            rename = "_",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub underscore: ::core::option::Option<::std::string::String>,
         /// The member `async`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub r#async: ::core::option::Option<::std::string::String>,
         /// The member `gen`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub r#gen: ::core::option::Option<::std::string::String>,
         /// The member `try`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub r#try: ::core::option::Option<::std::string::String>,
         /// The member `Type`.
-        #[serde(
-            rename = "Type",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub type_2: ::core::option::Option<::std::string::String>,
         /// The member `type`.
         pub r#type: ::std::string::String,
         /// The member `m`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub m: ::core::option::Option<::std::string::String>,
         /// The member `M`.
-        #[serde(
-            rename = "M",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub m_2: ::core::option::Option<::std::string::String>,
         /// The member `url`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub url: ::core::option::Option<::std::string::String>,
         /// The member `_url`.
-        #[serde(
-            rename = "_url",
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub url_2: ::core::option::Option<::std::string::String>,
         /// The member `2fa`.
-        #[serde(rename = "2fa", default = "Keywords::default_n2fa")]
         pub n2fa: bool,
         /// The member `dyn`.
-        #[serde(default = "Keywords::default_dyn")]
         pub r#dyn: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Keywords {
+        /// `Keywords` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(
+            self_: impl ::core::convert::Into<::std::string::String>,
+            r#type: impl ::core::convert::Into<::std::string::String>,
+        ) -> Self {
+            Self {
+                self_: ::core::convert::Into::into(self_),
+                self_2: ::core::option::Option::None,
+                crate_: ::core::option::Option::None,
+                super_: ::core::option::Option::None,
+                underscore: ::core::option::Option::None,
+                r#async: ::core::option::Option::None,
+                r#gen: ::core::option::Option::None,
+                r#try: ::core::option::Option::None,
+                type_2: ::core::option::Option::None,
+                r#type: ::core::convert::Into::into(r#type),
+                m: ::core::option::Option::None,
+                m_2: ::core::option::Option::None,
+                url: ::core::option::Option::None,
+                url_2: ::core::option::Option::None,
+                n2fa: Self::default_n2fa(),
+                r#dyn: Self::default_dyn(),
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+
         fn default_n2fa() -> bool {
             true
         }
@@ -290,228 +285,210 @@ pub mod r#type {
         }
     }
 
+    ::babelqueue::private::object! {
+        Keywords {
+            self_: required "self",
+            self_2: optional "Self",
+            crate_: optional "crate",
+            super_: optional "super",
+            underscore: optional "_",
+            r#async: optional "async",
+            r#gen: optional "gen",
+            r#try: optional "try",
+            type_2: optional "Type",
+            r#type: required "type",
+            m: optional "m",
+            m_2: optional "M",
+            url: optional "url",
+            url_2: optional "_url",
+            n2fa: default "2fa" = Keywords::default_n2fa,
+            r#dyn: default "dyn" = Keywords::default_dyn,
+        }
+        others kept in extra
+    }
+
     /// Payload of `urn:babel:type:three`.
     ///
     /// URN `urn:babel:type:three`, schema `Publisher.json`.
     #[::babelqueue::babel_job("urn:babel:type:three", topic = "type")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct PublisherType {
         /// The member `publisher`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
-        pub publisher: ::core::option::Option<PublisherTypePublisher>,
+        pub publisher: ::core::option::Option<
+            ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+        >,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl PublisherType {
+        /// `PublisherType` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                publisher: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for PublisherType {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        PublisherType {
+            publisher: optional "publisher",
+        }
+        others kept in extra
     }
 
     /// Test
     ///
     /// URN `urn:babel:type:two`, schema `shadow.json`.
     #[::babelqueue::babel_job("urn:babel:type:two", topic = "type")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Test {
         /// The member `test`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
-        pub test: ::core::option::Option<TestTest>,
+        pub test: ::core::option::Option<
+            ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+        >,
         /// The member `text`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub text: ::core::option::Option<::std::string::String>,
         /// The member `texts`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub texts: ::core::option::Option<::std::vec::Vec<String>>,
         /// The member `option`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub option: ::core::option::Option<Option>,
         /// The member `result`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub result: ::core::option::Option<Result>,
         /// The member `vec`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub vec: ::core::option::Option<Vec>,
         /// The member `box`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub r#box: ::core::option::Option<Box>,
         /// The member `send`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub send: ::core::option::Option<Send>,
         /// The member `foo`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub foo: ::core::option::Option<Foo>,
         /// The member `foobar`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub foobar: ::core::option::Option<FooBar>,
         /// The member `map`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub map: ::core::option::Option<
-            ::std::collections::BTreeMap<::std::string::String, TestMapValue>,
+            ::std::collections::BTreeMap<
+                ::std::string::String,
+                ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+            >,
+        >,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
         >,
     }
 
-    /// Part of a payload.
-    ///
-    /// From schema `new.json` at `/definitions/handlers`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
-    pub struct HandlersType {}
-    /// Part of a payload.
-    ///
-    /// From schema `new.json` at `/definitions/Self`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
-    pub enum Self_ {
-        /// The value `self`.
-        #[serde(rename = "self")]
-        Self_,
-        /// The value `Self`.
-        #[serde(rename = "Self")]
-        Self2,
-        /// The value `crate`.
-        #[serde(rename = "crate")]
-        Crate,
-        /// The value `""`.
-        #[serde(rename = "")]
-        Empty,
-        /// The value `2`.
-        #[serde(rename = "2")]
-        N2,
-        /// The value `<`.
-        #[serde(rename = "<")]
-        Less,
-        /// The value `>`.
-        #[serde(rename = ">")]
-        Greater,
-        /// The value `=`.
-        #[serde(rename = "=")]
-        Equal,
-        /// The value `count`.
-        #[serde(rename = "count")]
-        Count,
-        /// The value `__count__`.
-        #[serde(rename = "__count__")]
-        Count2,
-        /// The value `gpt-3.5`.
-        #[serde(rename = "gpt-3.5")]
-        Gpt35,
-        /// The value `gpt_3_5`.
-        #[serde(rename = "gpt_3_5")]
-        Gpt352,
-        /// The value `über`.
-        #[serde(rename = "über")]
-        Uber,
+    impl Test {
+        /// `Test` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                test: ::core::option::Option::None,
+                text: ::core::option::Option::None,
+                texts: ::core::option::Option::None,
+                option: ::core::option::Option::None,
+                result: ::core::option::Option::None,
+                vec: ::core::option::Option::None,
+                r#box: ::core::option::Option::None,
+                send: ::core::option::Option::None,
+                foo: ::core::option::Option::None,
+                foobar: ::core::option::Option::None,
+                map: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for Test {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Test {
+            test: optional "test",
+            text: optional "text",
+            texts: optional "texts",
+            option: optional "option",
+            result: optional "result",
+            vec: optional "vec",
+            r#box: optional "box",
+            send: optional "send",
+            foo: optional "foo",
+            foobar: optional "foobar",
+            map: optional "map",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
-    /// From schema `Publisher.json` at `/properties/publisher`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
-    pub struct PublisherTypePublisher {}
-    /// Part of a payload.
-    ///
-    /// From schema `shadow.json` at `/properties/test`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
-    pub struct TestTest {}
+    /// From schema `new.json` at `/definitions/Self`.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum Self_ {
+        /// The value `self`.
+        Self_,
+        /// The value `Self`.
+        Self2,
+        /// The value `crate`.
+        Crate,
+        /// The value `""`.
+        Empty,
+        /// The value `2`.
+        N2,
+        /// The value `<`.
+        Less,
+        /// The value `>`.
+        Greater,
+        /// The value `=`.
+        Equal,
+        /// The value `count`.
+        Count,
+        /// The value `__count__`.
+        Count2,
+        /// The value `gpt-3.5`.
+        Gpt35,
+        /// The value `gpt_3_5`.
+        Gpt352,
+        /// The value `über`.
+        Uber,
+    }
+
+    ::babelqueue::private::values! {
+        Self_ strings {
+            Self_ = "self",
+            Self2 = "Self",
+            Crate = "crate",
+            Empty = "",
+            N2 = "2",
+            Less = "<",
+            Greater = ">",
+            Equal = "=",
+            Count = "count",
+            Count2 = "__count__",
+            Gpt35 = "gpt-3.5",
+            Gpt352 = "gpt_3_5",
+            Uber = "über",
+        }
+    }
+
     /// Part of a payload.
     ///
     /// From schema `shadow.json` at `/definitions/String`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum String {
         /// The value `Some`.
         Some,
@@ -523,188 +500,325 @@ pub mod r#type {
         Err,
     }
 
+    ::babelqueue::private::values! {
+        String strings {
+            Some = "Some",
+            None = "None",
+            Ok = "Ok",
+            Err = "Err",
+        }
+    }
+
     /// Part of a payload.
     ///
     /// From schema `shadow.json` at `/definitions/Option`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Option {
         /// The member `some`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub some: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Option {
+        /// `Option` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                some: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for Option {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Option {
+            some: optional "some",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `shadow.json` at `/definitions/Result`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Result {
         /// The member `ok`.
-        #[serde(default = "Result::default_ok")]
         pub ok: ::std::string::String,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Result {
+        /// `Result` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                ok: Self::default_ok(),
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+
         fn default_ok() -> ::std::string::String {
             ::std::string::String::from("yes")
         }
     }
 
+    impl ::core::default::Default for Result {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Result {
+            ok: default "ok" = Result::default_ok,
+        }
+        others kept in extra
+    }
+
     /// Part of a payload.
     ///
     /// From schema `shadow.json` at `/definitions/Vec`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Vec {
         /// The member `len`.
-        #[serde(default = "Vec::default_len")]
         pub len: ::std::vec::Vec<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
     }
 
     impl Vec {
+        /// `Vec` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                len: Self::default_len(),
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+
         fn default_len() -> ::std::vec::Vec<::std::string::String> {
             ::std::vec::Vec::from([])
         }
     }
 
+    impl ::core::default::Default for Vec {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Vec {
+            len: default "len" = Vec::default_len,
+        }
+        others kept in extra
+    }
+
     /// Part of a payload.
     ///
     /// From schema `shadow.json` at `/definitions/Box`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Box {
         /// The member `box`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub r#box: ::core::option::Option<::std::boxed::Box<Box>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Box {
+        /// `Box` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                r#box: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for Box {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Box {
+            r#box: optional "box",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `shadow.json` at `/definitions/Send`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Send {
         /// The member `sync`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub sync: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Send {
+        /// `Send` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                sync: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for Send {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Send {
+            sync: optional "sync",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `shadow.json` at `/definitions/Foo`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Foo {
         /// The member `bar`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub bar: ::core::option::Option<FooBar2>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Foo {
+        /// `Foo` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                bar: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for Foo {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Foo {
+            bar: optional "bar",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `shadow.json` at `/definitions/FooBar`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct FooBar {
         /// The member `y`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub y: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl FooBar {
+        /// `FooBar` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                y: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for FooBar {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        FooBar {
+            y: optional "y",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
-    /// From schema `shadow.json` at `/properties/map/additionalProperties`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
-    pub struct TestMapValue {}
-    /// Part of a payload.
-    ///
     /// From schema `shadow.json` at `/definitions/Foo/properties/bar`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct FooBar2 {
         /// The member `x`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub x: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl FooBar2 {
+        /// `FooBar2` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                x: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for FooBar2 {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        FooBar2 {
+            x: optional "x",
+        }
+        others kept in extra
     }
 
     /// Publishes every message of the topic `type`.

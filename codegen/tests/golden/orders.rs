@@ -12,14 +12,7 @@ pub mod orders {
         topic = "orders",
         key = order_id
     )]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct OrderCancelled {
         /// Number of the order.
         pub order_id: u64,
@@ -28,14 +21,42 @@ pub mod orders {
         /// Why it was cancelled.
         pub reason: OrderCancelledReason,
         /// What the customer said; null when asked and not answered.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::maybe_nullable"
-        )]
         pub comment: ::core::option::Option<
             ::core::option::Option<::std::string::String>,
         >,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl OrderCancelled {
+        /// `OrderCancelled` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(
+            order_id: u64,
+            cancelled_by: Party,
+            reason: OrderCancelledReason,
+        ) -> Self {
+            Self {
+                order_id,
+                cancelled_by,
+                reason,
+                comment: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        OrderCancelled {
+            order_id: required "order_id",
+            cancelled_by: required "cancelled_by",
+            reason: required "reason",
+            comment: optional "comment",
+        }
+        others kept in extra
     }
 
     /// A customer has placed an order.
@@ -46,14 +67,7 @@ pub mod orders {
         topic = "orders",
         key = order_id
     )]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct OrderCreated {
         /// Number of the order, never used twice.
         pub order_id: u64,
@@ -64,74 +78,122 @@ pub mod orders {
         /// Currency of all prices.
         pub currency: Currency,
         /// What the customer wants the packers to know.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub note: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl OrderCreated {
+        /// `OrderCreated` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(
+            order_id: u64,
+            customer: Party,
+            items: ::std::vec::Vec<OrderLine>,
+            currency: Currency,
+        ) -> Self {
+            Self {
+                order_id,
+                customer,
+                items,
+                currency,
+                note: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        OrderCreated {
+            order_id: required "order_id",
+            customer: required "customer",
+            items: required "items",
+            currency: required "currency",
+            note: optional "note",
+        }
+        others kept in extra
     }
 
     /// A person or a company.
     ///
     /// From schema `party.schema.json`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, PartialEq)]
     pub struct Party {
         /// Name as on an invoice.
         pub name: ::std::string::String,
         /// Where to write to.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub email: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Party {
+        /// `Party` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(name: impl ::core::convert::Into<::std::string::String>) -> Self {
+            Self {
+                name: ::core::convert::Into::into(name),
+                email: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::fmt::Debug for Party {
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            f.debug_struct("Party")
+                .field("name", &self.name)
+                .field(
+                    "email",
+                    &self
+                        .email
+                        .as_ref()
+                        .map(|value| ::babelqueue::private::masked(&value)),
+                )
+                .field("extra", &self.extra)
+                .finish()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Party {
+            name: required "name",
+            email: optional "email",
+        }
+        others kept in extra
     }
 
     /// Why it was cancelled.
     ///
     /// From schema `order-cancelled.schema.json` at `/properties/reason`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum OrderCancelledReason {
         /// The value `customer_request`.
-        #[serde(rename = "customer_request")]
         CustomerRequest,
         /// The value `out_of_stock`.
-        #[serde(rename = "out_of_stock")]
         OutOfStock,
         /// The value `payment_failed`.
-        #[serde(rename = "payment_failed")]
         PaymentFailed,
+    }
+
+    ::babelqueue::private::values! {
+        OrderCancelledReason strings {
+            CustomerRequest = "customer_request",
+            OutOfStock = "out_of_stock",
+            PaymentFailed = "payment_failed",
+        }
     }
 
     /// One article of an order.
     ///
     /// From schema `order-created.schema.json` at `/definitions/OrderLine`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct OrderLine {
         /// The article.
         pub sku: ::std::string::String,
@@ -139,32 +201,58 @@ pub mod orders {
         pub quantity: u32,
         /// Price of one, in hundredths of the currency.
         pub unit_price_cents: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl OrderLine {
+        /// `OrderLine` with these members.
+        #[must_use]
+        pub fn new(
+            sku: impl ::core::convert::Into<::std::string::String>,
+            quantity: u32,
+            unit_price_cents: i64,
+        ) -> Self {
+            Self {
+                sku: ::core::convert::Into::into(sku),
+                quantity,
+                unit_price_cents,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        OrderLine {
+            sku: required "sku",
+            quantity: required "quantity",
+            unit_price_cents: required "unit_price_cents",
+        }
+        others kept in extra
     }
 
     /// ISO 4217 code.
     ///
     /// From schema `order-created.schema.json` at `/definitions/Currency`.
-    #[derive(
-        Clone,
-        Copy,
-        Debug,
-        PartialEq,
-        Eq,
-        Hash,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum Currency {
         /// The value `EUR`.
-        #[serde(rename = "EUR")]
         Eur,
         /// The value `TRY`.
-        #[serde(rename = "TRY")]
         Try,
         /// The value `USD`.
-        #[serde(rename = "USD")]
         Usd,
+    }
+
+    ::babelqueue::private::values! {
+        Currency strings {
+            Eur = "EUR",
+            Try = "TRY",
+            Usd = "USD",
+        }
     }
 
     /// Publishes every message of the topic `orders`.

@@ -12,269 +12,376 @@ pub mod alpha {
         topic = "alpha",
         key = buyer.contact.id
     )]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Made {
-        /// The member `buyer`.
+        /// Party
         pub buyer: Party,
         /// The member `a`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub a: ::core::option::Option<MadeA>,
         /// The member `b`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub b: ::core::option::Option<MadeA>,
         /// The member `odd`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub odd: ::core::option::Option<ABCD>,
         /// The same once more.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub again: ::core::option::Option<::std::boxed::Box<Made>>,
         /// The member `money`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub money: ::core::option::Option<MadeMoney>,
         /// The member `alias`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub alias: ::core::option::Option<Contact>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Made {
+        /// `Made` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(buyer: Party) -> Self {
+            Self {
+                buyer,
+                a: ::core::option::Option::None,
+                b: ::core::option::Option::None,
+                odd: ::core::option::Option::None,
+                again: ::core::option::Option::None,
+                money: ::core::option::Option::None,
+                alias: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Made {
+            buyer: required "buyer",
+            a: optional "a",
+            b: optional "b",
+            odd: optional "odd",
+            again: optional "again",
+            money: optional "money",
+            alias: optional "alias",
+        }
+        others kept in extra
     }
 
     /// Made once more, elsewhere.
     ///
     /// URN `urn:babel:alpha:remade`, schema `remade.json`.
     #[::babelqueue::babel_job("urn:babel:alpha:remade", topic = "alpha")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Remade {
-        /// The member `buyer`.
+        /// Party
         pub buyer: Party,
         /// The member `a`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub a: ::core::option::Option<MadeA>,
         /// The member `b`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub b: ::core::option::Option<MadeA>,
         /// The member `odd`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub odd: ::core::option::Option<ABCD>,
         /// The same once more.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub again: ::core::option::Option<Made>,
         /// The member `money`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub money: ::core::option::Option<MadeMoney>,
         /// The member `alias`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub alias: ::core::option::Option<Contact>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Remade {
+        /// `Remade` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(buyer: Party) -> Self {
+            Self {
+                buyer,
+                a: ::core::option::Option::None,
+                b: ::core::option::Option::None,
+                odd: ::core::option::Option::None,
+                again: ::core::option::Option::None,
+                money: ::core::option::Option::None,
+                alias: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Remade {
+            buyer: required "buyer",
+            a: optional "a",
+            b: optional "b",
+            odd: optional "odd",
+            again: optional "again",
+            money: optional "money",
+            alias: optional "alias",
+        }
+        others kept in extra
     }
 
     /// Party
     ///
     /// From schema `common/party.json`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Party {
         /// The member `contact`.
         pub contact: Contact,
         /// The member `owes`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub owes: ::core::option::Option<PartyMoney>,
-        /// The member `parent`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
+        /// Party
         pub parent: ::core::option::Option<::std::boxed::Box<Party>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Party {
+        /// `Party` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(contact: Contact) -> Self {
+            Self {
+                contact,
+                owes: ::core::option::Option::None,
+                parent: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Party {
+            contact: required "contact",
+            owes: optional "owes",
+            parent: optional "parent",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `made.json` at `/properties/a`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct MadeA {
         /// The member `x`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub x: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl MadeA {
+        /// `MadeA` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                x: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for MadeA {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        MadeA {
+            x: optional "x",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `made.json` at `/definitions/a~1b%c~0d`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct ABCD {
         /// The member `lines`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub lines: ::core::option::Option<::std::vec::Vec<LinesItem>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl ABCD {
+        /// `ABCD` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                lines: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for ABCD {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        ABCD {
+            lines: optional "lines",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `made.json` at `/definitions/Money`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct MadeMoney {
         /// The member `cents`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub cents: ::core::option::Option<i64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl MadeMoney {
+        /// `MadeMoney` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                cents: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for MadeMoney {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        MadeMoney {
+            cents: optional "cents",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `common/party.json` at `/$defs/Contact`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Contact {
         /// The member `id`.
         pub id: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Contact {
+        /// `Contact` with these members.
+        #[must_use]
+        pub fn new(id: i64) -> Self {
+            Self {
+                id,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Contact {
+            id: required "id",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `common/party.json` at `/$defs/Money`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct PartyMoney {
         /// The member `euros`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub euros: ::core::option::Option<f64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl PartyMoney {
+        /// `PartyMoney` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                euros: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for PartyMoney {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        PartyMoney {
+            euros: optional "euros",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `made.json` at `/definitions/Lines/items`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct LinesItem {
         /// The member `n`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub n: ::core::option::Option<i64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl LinesItem {
+        /// `LinesItem` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                n: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for LinesItem {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        LinesItem {
+            n: optional "n",
+        }
+        others kept in extra
     }
 
     /// Publishes every message of the topic `alpha`.
@@ -379,210 +486,319 @@ pub mod beta_2 {
     ///
     /// URN `urn:babel:beta:made`, schema `made.json`.
     #[::babelqueue::babel_job("urn:babel:beta:made", topic = "beta-2")]
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Made {
-        /// The member `buyer`.
+        /// Party
         pub buyer: Party,
         /// The member `a`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub a: ::core::option::Option<MadeA>,
         /// The member `b`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub b: ::core::option::Option<MadeA>,
         /// The member `odd`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub odd: ::core::option::Option<ABCD>,
         /// The same once more.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub again: ::core::option::Option<::std::boxed::Box<Made>>,
         /// The member `money`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub money: ::core::option::Option<MadeMoney>,
         /// The member `alias`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub alias: ::core::option::Option<Contact>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Made {
+        /// `Made` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(buyer: Party) -> Self {
+            Self {
+                buyer,
+                a: ::core::option::Option::None,
+                b: ::core::option::Option::None,
+                odd: ::core::option::Option::None,
+                again: ::core::option::Option::None,
+                money: ::core::option::Option::None,
+                alias: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Made {
+            buyer: required "buyer",
+            a: optional "a",
+            b: optional "b",
+            odd: optional "odd",
+            again: optional "again",
+            money: optional "money",
+            alias: optional "alias",
+        }
+        others kept in extra
     }
 
     /// Party
     ///
     /// From schema `common/party.json`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Party {
         /// The member `contact`.
         pub contact: Contact,
         /// The member `owes`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub owes: ::core::option::Option<PartyMoney>,
-        /// The member `parent`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
+        /// Party
         pub parent: ::core::option::Option<::std::boxed::Box<Party>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Party {
+        /// `Party` with these members; the others are missing, or have their default.
+        #[must_use]
+        pub fn new(contact: Contact) -> Self {
+            Self {
+                contact,
+                owes: ::core::option::Option::None,
+                parent: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Party {
+            contact: required "contact",
+            owes: optional "owes",
+            parent: optional "parent",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `made.json` at `/properties/a`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct MadeA {
         /// The member `x`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub x: ::core::option::Option<::std::string::String>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl MadeA {
+        /// `MadeA` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                x: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for MadeA {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        MadeA {
+            x: optional "x",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `made.json` at `/definitions/a~1b%c~0d`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct ABCD {
         /// The member `lines`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub lines: ::core::option::Option<::std::vec::Vec<LinesItem>>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl ABCD {
+        /// `ABCD` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                lines: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for ABCD {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        ABCD {
+            lines: optional "lines",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `made.json` at `/definitions/Money`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct MadeMoney {
         /// The member `cents`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub cents: ::core::option::Option<i64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl MadeMoney {
+        /// `MadeMoney` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                cents: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for MadeMoney {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        MadeMoney {
+            cents: optional "cents",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `common/party.json` at `/$defs/Contact`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct Contact {
         /// The member `id`.
         pub id: i64,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl Contact {
+        /// `Contact` with these members.
+        #[must_use]
+        pub fn new(id: i64) -> Self {
+            Self {
+                id,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    ::babelqueue::private::object! {
+        Contact {
+            id: required "id",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `common/party.json` at `/$defs/Money`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct PartyMoney {
         /// The member `euros`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub euros: ::core::option::Option<f64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl PartyMoney {
+        /// `PartyMoney` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                euros: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for PartyMoney {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        PartyMoney {
+            euros: optional "euros",
+        }
+        others kept in extra
     }
 
     /// Part of a payload.
     ///
     /// From schema `made.json` at `/definitions/Lines/items`.
-    #[derive(
-        Clone,
-        Debug,
-        PartialEq,
-        ::babelqueue::private::serde::Serialize,
-        ::babelqueue::private::serde::Deserialize
-    )]
-    #[serde(crate = "::babelqueue::private::serde")]
+    #[derive(Clone, Debug, PartialEq)]
     pub struct LinesItem {
         /// The member `n`.
-        #[serde(
-            default,
-            skip_serializing_if = "::core::option::Option::is_none",
-            deserialize_with = "::babelqueue::private::decode::present"
-        )]
         pub n: ::core::option::Option<i64>,
+        /// Members without a field of their own.
+        pub extra: ::std::collections::BTreeMap<
+            ::std::string::String,
+            ::babelqueue::Json,
+        >,
+    }
+
+    impl LinesItem {
+        /// `LinesItem` without any member but those that have a default.
+        #[must_use]
+        pub fn new() -> Self {
+            Self {
+                n: ::core::option::Option::None,
+                extra: ::std::collections::BTreeMap::new(),
+            }
+        }
+    }
+
+    impl ::core::default::Default for LinesItem {
+        fn default() -> Self {
+            Self::new()
+        }
+    }
+
+    ::babelqueue::private::object! {
+        LinesItem {
+            n: optional "n",
+        }
+        others kept in extra
     }
 
     /// Publishes every message of the topic `beta-2`.

@@ -86,26 +86,13 @@ impl Warehouse {
 }
 
 fn order(order_id: u64) -> OrderCreated {
-    OrderCreated {
-        order_id,
-        customer: Party { name: ["Ada", "Grace", "Şükrü", "Zoë"][order_id as usize % 4].to_owned(), email: None },
-        items: vec![OrderLine {
-            sku: format!("SKU-{}", order_id % 7),
-            quantity: 1 + order_id as u32 % 3,
-            unit_price_cents: 1299,
-        }],
-        currency: Currency::Eur,
-        note: None,
-    }
+    let customer = Party::new(["Ada", "Grace", "Şükrü", "Zoë"][order_id as usize % 4]);
+    let line = OrderLine::new(format!("SKU-{}", order_id % 7), 1 + order_id as u32 % 3, 1299);
+    OrderCreated::new(order_id, customer, vec![line], Currency::Eur)
 }
 
 fn cancellation(order_id: u64) -> OrderCancelled {
-    OrderCancelled {
-        order_id,
-        cancelled_by: Party { name: "Ada".to_owned(), email: None },
-        reason: OrderCancelledReason::CustomerRequest,
-        comment: None,
-    }
+    OrderCancelled::new(order_id, Party::new("Ada"), OrderCancelledReason::CustomerRequest)
 }
 
 /// Publishes this many orders, many at once, and cancels every fifth one. Returns the ids of the messages.

@@ -1,6 +1,7 @@
 //! This SDK against the raw client doing the same work with the same settings, side by side in one run.
 //!
-//! `cargo xtask bench [RECORDS]` runs it on a real broker; the ratios are the result, as absolute figures wander.
+//! `cargo xtask bench [movers] [RECORDS]` runs it, or only its last part, on a real broker; the ratios are the result, as
+//! absolute figures wander.
 
 mod movers;
 mod raw;
@@ -110,20 +111,26 @@ fn print(what: &str, records: u64, sides: [(&str, &[Turn]); 2]) {
     );
 }
 
-async fn run(records: u64) -> Result<(), Error> {
+async fn run(records: u64, only_movers: bool) -> Result<(), Error> {
     let brokers = std::env::var("BABELQUEUE_BROKERS").map_err(|_| "needs a real broker: run `cargo xtask bench`")?;
     let kafka = Kafka::connect(&brokers)?;
     let topic = format!("bench-{}", Uuid::new_v4().simple());
-    kafka.create_topic_if_missing(&topic, PARTITIONS).await?;
     println!("{records} records, {PARTITIONS} partitions, {ROUNDS} turns each, {WINDOW} sends in flight");
+    if !only_movers {
+        publish_and_consume(&kafka, &brokers, &topic, records).await?;
+    }
+    movers::run(&kafka, &brokers, &format!("{topic}-moved"), records / 5).await
+}
 
+async fn publish_and_consume(kafka: &Kafka, brokers: &str, topic: &str, records: u64) -> Result<(), Error> {
+    kafka.create_topic_if_missing(topic, PARTITIONS).await?;
     let share = records / ROUNDS as u64;
-    let (raw_producer, publisher) = (raw::producer(&brokers)?, sdk::publisher(&kafka, &topic));
-    raw::publish(&raw_producer, &topic, 0..share / 10).await?;
+    let (raw_producer, publisher) = (raw::producer(brokers)?, sdk::publisher(kafka, topic));
+    raw::publish(&raw_producer, topic, 0..share / 10).await?;
     sdk::publish(&publisher, 0..share / 10).await?;
     let (mut raw, mut ours) = (Vec::new(), Vec::new());
     for _ in 0..ROUNDS {
-        raw.push(raw::publish(&raw_producer, &topic, 0..share).await?);
+        raw.push(raw::publish(&raw_producer, topic, 0..share).await?);
         ours.push(sdk::publish(&publisher, 0..share).await?);
     }
     print("publish", share, [("raw client", &raw), ("babelqueue", &ours)]);
@@ -134,10 +141,10 @@ async fn run(records: u64) -> Result<(), Error> {
     let (mut raw, mut ours) = (Vec::new(), Vec::new());
     for turn in 0..ROUNDS {
         let group = format!("{topic}-{turn}");
-        let (raw_brokers, raw_topic, raw_group) = (brokers.clone(), topic.clone(), format!("{group}-raw"));
+        let (raw_brokers, raw_topic, raw_group) = (brokers.to_owned(), topic.to_owned(), format!("{group}-raw"));
         let turn = tokio::task::spawn_blocking(move || raw::consume(&raw_brokers, &raw_topic, &raw_group, count));
         raw.push(turn.await??);
-        ours.push(sdk::consume(&kafka, &topic, &group, count, 0).await?);
+        ours.push(sdk::consume(kafka, topic, &group, count, 0).await?);
     }
     print("consume", count, [("raw client", &raw), ("babelqueue", &ours)]);
 
@@ -146,16 +153,20 @@ async fn run(records: u64) -> Result<(), Error> {
     }
     let (mut none, mut some) = (Vec::new(), Vec::new());
     for turn in 0..ROUNDS {
-        none.push(sdk::consume(&kafka, &topic, &format!("{topic}-{turn}-none"), count, 0).await?);
-        some.push(sdk::consume(&kafka, &topic, &format!("{topic}-{turn}-some"), count, 100).await?);
+        none.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-none"), count, 0).await?);
+        some.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-some"), count, 100).await?);
     }
     print("failing", count, [("none fails", &none), ("1 % fails", &some)]);
-
-    movers::run(&kafka, &brokers, &format!("{topic}-moved"), records / 5).await
+    Ok(())
 }
 
 fn main() -> Result<(), Error> {
     // Cargo adds `--bench`.
     let records = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
-    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(run(records))
+    let only_movers = std::env::args().any(|argument| argument == "movers");
+    tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?
+        .block_on(run(records, only_movers))
 }

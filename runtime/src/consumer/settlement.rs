@@ -31,7 +31,7 @@ use crate::{
     event::Event,
     handler::Delivery,
     headers,
-    kafka::{OutgoingRecord, Progress, SendError},
+    kafka::{OutgoingRecord, Progress, SendError, Sent},
     member::{Left, ended_or_panicked},
     record::TopicPartition,
     retry_topics::RetryTopics,
@@ -164,7 +164,7 @@ impl Settlement {
         // The room is never closed, and a client that does not start is found out before the first record.
         let (Ok(room), Ok(sink)) = (room, self.kafka.sink()) else { return };
         self.progress.pass(error.offset);
-        let sent = sink.queue(record).await;
+        let sending = sink.queue(record).await;
         let write = Write {
             kafka: self.kafka.clone(),
             progress: Arc::clone(&self.progress),
@@ -175,13 +175,7 @@ impl Settlement {
             error,
             _room: room,
         };
-        self.writing.spawn(async move {
-            let acknowledged = match sent {
-                Ok(sending) => sending.acknowledged().await,
-                Err(failed) => Err(failed),
-            };
-            write.finish(acknowledged).await
-        });
+        self.writing.spawn(async move { write.finish(sending.acknowledged().await).await });
     }
 
     /// Is ready when the sending client can send nothing more; writes that are acknowledged are let go.
@@ -247,7 +241,7 @@ struct Write {
 impl Write {
     /// Sees the write through. It ends unwritten only with the assignment or with the sending client, which is the error;
     /// the record is not committed then.
-    async fn finish(mut self, acknowledged: Result<(), SendError>) -> Result<(), KafkaError> {
+    async fn finish(mut self, acknowledged: Sent) -> Result<(), KafkaError> {
         if let Err(SendError { error, record }) = acknowledged {
             let kafka = self.kafka.clone();
             let progress = Arc::clone(&self.progress);
@@ -289,14 +283,8 @@ impl Write {
                 return Next::Instead(smaller);
             }
         }
-        let event = Event::WriteFailed {
-            partition: self.error.partition.clone(),
-            offset: self.error.offset,
-            topic: record.topic().to_owned(),
-            error: error.clone(),
-            again_in,
-        };
-        self.hooks.event(&event);
+        let RecordError { partition, offset, .. } = &self.error;
+        self.hooks.event(&Event::write_failed(partition, *offset, record.topic(), error, again_in));
         Next::Again(record)
     }
 }

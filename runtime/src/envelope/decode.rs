@@ -4,12 +4,10 @@ use std::borrow::Cow;
 
 use super::{
     DeadLetterBlock, Poison, Warning,
+    layout::Layout,
     scan::{Kind, Raw, Scanner},
 };
 use crate::headers::is_blank;
-
-/// The forbidden members of `meta`; at top level it is `timestamp` alone.
-pub(super) const FORBIDDEN_META: [&str; 4] = ["max_retries", "attempts", "source", "ts"];
 
 /// What a record value turned out to be.
 #[derive(Clone, Debug)]
@@ -30,8 +28,7 @@ pub struct Envelope<'a> {
     data: Option<&'a str>,
     meta: Meta<'a>,
     attempts: Option<i64>,
-    /// The text of an object that [`dead_letter`] has read.
-    dead_letter: Option<&'a str>,
+    dead_letter: Option<Box<DeadLetterBlock<'a>>>,
     warnings: Vec<Warning>,
 }
 
@@ -99,7 +96,7 @@ impl<'a> Envelope<'a> {
         self.attempts.unwrap_or_default()
     }
 
-    /// The block of a dead letter, when the body carries one. It is parsed anew by each call.
+    /// The block of a dead letter, when the body carries one.
     ///
     /// ```
     /// use babelqueue::envelope::{Verdict, decode};
@@ -112,9 +109,7 @@ impl<'a> Envelope<'a> {
     /// ```
     #[must_use]
     pub fn dead_letter(&self) -> Option<DeadLetterBlock<'a>> {
-        let mut block = DeadLetterBlock::default();
-        dead_letter(&mut Scanner::new(self.dead_letter?), &mut block).ok()?;
-        Some(block)
+        self.dead_letter.as_deref().cloned()
     }
 
     /// What was ignored while decoding.
@@ -149,10 +144,25 @@ impl<'a> Envelope<'a> {
 /// ```
 #[must_use]
 pub fn decode(body: &[u8]) -> Verdict<'_> {
-    match Members::read(body) {
+    match text(body).and_then(|text| Members::read(text, None)) {
         Ok(members) => members.verdict(),
         Err(poison) => Verdict::Poison(poison),
     }
+}
+
+/// The envelope that a record value is, and where its members lie; `None` when it is none with an identity.
+pub(crate) fn decode_with_layout(body: &[u8]) -> Option<(Envelope<'_>, Layout<'_>)> {
+    let text = text(body).ok()?;
+    let mut members = Members::read(text, Some(Layout::new(text))).ok()?;
+    let layout = members.layout.take()?;
+    match members.verdict() {
+        Verdict::Ok(envelope) => Some((envelope, layout)),
+        _ => None,
+    }
+}
+
+pub(super) fn text(body: &[u8]) -> Result<&str, Poison> {
+    std::str::from_utf8(body).map_err(|error| Poison::NotUtf8 { offset: error.valid_up_to() })
 }
 
 /// The known members as they stand last; each occurrence was checked.
@@ -164,17 +174,28 @@ struct Members<'a> {
     data: Option<&'a str>,
     meta: Meta<'a>,
     attempts: Option<i64>,
-    dead_letter: Option<&'a str>,
+    dead_letter: Option<Box<DeadLetterBlock<'a>>>,
     warnings: Vec<Warning>,
+    /// Filled in where it is asked for.
+    layout: Option<Layout<'a>>,
 }
 
 impl<'a> Members<'a> {
-    fn read(body: &'a [u8]) -> Result<Self, Poison> {
-        let text = std::str::from_utf8(body).map_err(|error| Poison::NotUtf8 { offset: error.valid_up_to() })?;
+    fn read(text: &'a str, layout: Option<Layout<'a>>) -> Result<Self, Poison> {
         let mut scanner = Scanner::new(text);
-        let mut members = Self::default();
+        let mut members = Self { layout, ..Self::default() };
         if scanner.at_object() {
-            scanner.members(|name, _, scanner| members.member(&name, scanner))?;
+            let object = scanner.members(|name, start, scanner| {
+                let value = scanner.at;
+                members.member(&name, scanner)?;
+                if let Some(layout) = &mut members.layout {
+                    layout.member(&name, start, value..scanner.at);
+                }
+                Ok(())
+            })?;
+            if let Some(layout) = &mut members.layout {
+                (layout.start, layout.job, layout.urn) = (object.start, members.job, members.urn);
+            }
         } else if scanner.value()?.kind != Kind::Null {
             return Err(Poison::Root);
         }
@@ -197,7 +218,7 @@ impl<'a> Members<'a> {
             }
             "meta" => self.meta = self.meta(scanner)?,
             "attempts" => self.attempts = integer(scanner, "/attempts")?,
-            "dead_letter" => self.dead_letter = dead_letter(scanner, &mut DeadLetterBlock::default())?,
+            "dead_letter" => self.dead_letter = dead_letter(scanner)?,
             "timestamp" => {
                 scanner.value()?;
                 self.warnings.push(Warning::Forbidden { pointer: "/timestamp" });
@@ -212,7 +233,11 @@ impl<'a> Members<'a> {
         if !scanner.at_object() {
             return null(scanner, "/meta").map(|()| meta);
         }
-        scanner.members(|name, _, scanner| {
+        if let Some(layout) = &mut self.layout {
+            layout.begin_meta();
+        }
+        scanner.members(|name, start, scanner| {
+            let value = scanner.at;
             match name.as_ref() {
                 "id" => meta.id = string(scanner, "/meta/id")?,
                 "queue" => meta.queue = string(scanner, "/meta/queue")?,
@@ -224,6 +249,9 @@ impl<'a> Members<'a> {
                 "source" => self.forbidden(scanner, "/meta/source")?,
                 "ts" => self.forbidden(scanner, "/meta/ts")?,
                 _ => drop(scanner.value()?),
+            }
+            if let Some(layout) = &mut self.layout {
+                layout.meta_member(&name, start, value..scanner.at);
             }
             Ok(())
         })?;
@@ -319,13 +347,13 @@ fn null(scanner: &mut Scanner<'_>, pointer: &'static str) -> Result<(), Poison> 
     }
 }
 
-/// Reads the block that a dead letter carries, and returns its text. Of a repeated member the last one counts.
-fn dead_letter<'a>(scanner: &mut Scanner<'a>, block: &mut DeadLetterBlock<'a>) -> Result<Option<&'a str>, Poison> {
+/// The block that a dead letter carries. Of a repeated member the last one counts.
+fn dead_letter<'a>(scanner: &mut Scanner<'a>) -> Result<Option<Box<DeadLetterBlock<'a>>>, Poison> {
     if !scanner.at_object() {
         return null(scanner, "/dead_letter").map(|()| None);
     }
-    let text = scanner.text;
-    let range = scanner.members(|name, _, scanner| {
+    let mut block = Box::<DeadLetterBlock<'_>>::default();
+    scanner.members(|name, _, scanner| {
         match name.as_ref() {
             "reason" => block.reason = string(scanner, "/dead_letter/reason")?,
             "error" => block.error = string(scanner, "/dead_letter/error")?,
@@ -338,7 +366,7 @@ fn dead_letter<'a>(scanner: &mut Scanner<'a>, block: &mut DeadLetterBlock<'a>) -
         }
         Ok(())
     })?;
-    Ok(text.get(range))
+    Ok(Some(block))
 }
 
 #[cfg(test)]

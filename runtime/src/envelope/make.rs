@@ -5,9 +5,10 @@ use std::io::Write as _;
 use serde::Serialize;
 use uuid::Uuid;
 
-use super::{decode::FORBIDDEN_META, finite::Finite};
+use super::layout::FORBIDDEN_META;
 use crate::{
     headers::{is_ascii_space, is_blank},
+    json::Finite,
     time::now_ms,
 };
 

@@ -5,7 +5,7 @@
 
 mod dead_letter;
 mod decode;
-mod finite;
+mod layout;
 mod make;
 mod nesting;
 mod poison;
@@ -14,6 +14,7 @@ mod scan;
 mod splice;
 
 pub use dead_letter::{DeadLetter, DeadLetterBlock};
+pub(crate) use decode::decode_with_layout;
 pub use decode::{Envelope, Verdict, decode};
 pub(crate) use make::LANG;
 pub use make::{Draft, EncodeError, Encoded, make};

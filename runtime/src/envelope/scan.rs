@@ -102,8 +102,8 @@ impl<'a> Scanner<'a> {
         self.peek() == Some(b'{')
     }
 
-    /// Visits the members of an object: the name as it reads, where the member starts, and the scanner in front of the
-    /// value, which the visitor has to take. Returns the range of the object.
+    /// Visits the members of an object: the name as it reads, where the member starts, and the scanner where its value
+    /// starts, which the visitor has to take. Returns the range of the object.
     pub(super) fn members(
         &mut self,
         mut visit: impl FnMut(Cow<'a, str>, usize, &mut Self) -> Result<(), Poison>,
@@ -121,6 +121,7 @@ impl<'a> Scanner<'a> {
             let escaped = self.name()?;
             let quoted = self.text.get(start..self.at).unwrap_or_default();
             self.colon()?;
+            self.skip_space();
             // A name with half of a surrogate pair is nobody's: it stays as it is spelled.
             let name = unescape(quoted, escaped).unwrap_or(Cow::Borrowed(quoted));
             visit(name, start, self)?;

@@ -1,11 +1,12 @@
 //! Changes an envelope by bytes: everything that a hop does not own stays as it was spelled (contract section 1).
 
-use std::ops::Range;
+use std::{borrow::Cow, ops::Range};
 
 use super::{
     DeadLetter, Poison,
-    decode::{FORBIDDEN_META, Identity, identity},
-    scan::{Raw, Scanner},
+    decode::{Identity, identity, text},
+    layout::{Layout, Member, Name},
+    scan::Raw,
 };
 
 /// The body of the next hop: `attempts` set, everything else byte for byte, but for members that must not be sent again
@@ -61,69 +62,53 @@ enum Block<'a> {
     Remove,
 }
 
-struct Member {
-    name: Name,
-    start: usize,
-    value: Range<usize>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Name {
-    Job,
-    Urn,
-    Attempts,
-    DeadLetter,
-    Forbidden,
-    Other,
-}
-
 /// Replace a range of the body by this text.
-struct Edit {
+struct Edit<'a> {
     range: Range<usize>,
-    text: String,
+    text: Cow<'a, str>,
 }
 
 fn rewrite(body: &[u8], attempts: i64, block: Block<'_>) -> Result<Vec<u8>, Poison> {
-    let text = std::str::from_utf8(body).map_err(|error| Poison::NotUtf8 { offset: error.valid_up_to() })?;
-    let mut edits = Vec::new();
-    let (mut members, mut job, mut urn) = (Vec::new(), None, None);
-    let mut scanner = Scanner::new(text);
-    let object = scanner.members(|name, start, scanner| {
-        let (name, value) = match name.as_ref() {
-            "meta" if scanner.at_object() => (Name::Other, meta(scanner, &mut edits)?),
-            "job" => (Name::Job, job.insert(scanner.value()?).range()),
-            "urn" => (Name::Urn, urn.insert(scanner.value()?).range()),
-            "attempts" => (Name::Attempts, scanner.value()?.range()),
-            "dead_letter" if !matches!(block, Block::Remove) => (Name::DeadLetter, scanner.value()?.range()),
-            "timestamp" | "dead_letter" => (Name::Forbidden, scanner.value()?.range()),
-            _ => (Name::Other, scanner.value()?.range()),
-        };
-        members.push(Member { name, start, value });
-        Ok(())
-    })?;
-    scanner.end()?;
-
-    write_urn_as_job(&mut members, job, urn, &mut edits)?;
-    let mut added = Vec::new();
-    set(&members, Name::Attempts, "attempts", &attempts.to_string(), &mut edits, &mut added);
-    if let Block::Set(block) = block {
-        set(&members, Name::DeadLetter, "dead_letter", &block.to_json(), &mut edits, &mut added);
-    }
-    let end = remove(&members, &mut edits);
-    append(&added, end.unwrap_or(object.start + 1), end.is_none(), &mut edits);
-    Ok(apply(text, edits))
+    Layout::read(text(body)?)?.rewrite(attempts, block)
 }
 
-/// Drops the forbidden members of one `meta` object; returns its range.
-fn meta(scanner: &mut Scanner<'_>, edits: &mut Vec<Edit>) -> Result<Range<usize>, Poison> {
-    let mut members = Vec::new();
-    let range = scanner.members(|name, start, scanner| {
-        let name = if FORBIDDEN_META.contains(&name.as_ref()) { Name::Forbidden } else { Name::Other };
-        members.push(Member { name, start, value: scanner.value()?.range() });
-        Ok(())
-    })?;
-    remove(&members, edits);
-    Ok(range)
+impl Layout<'_> {
+    /// As [`redriven`].
+    pub(crate) fn redriven(self) -> Result<Vec<u8>, Poison> {
+        self.rewrite(0, Block::Remove)
+    }
+
+    fn rewrite(self, attempts: i64, block: Block<'_>) -> Result<Vec<u8>, Poison> {
+        let Self { text, start, mut members, metas, job, urn } = self;
+        let mut edits = Vec::new();
+        for meta in &metas {
+            remove(meta, &mut edits);
+        }
+        write_urn_as_job(&mut members, job, urn, &mut edits)?;
+        let attempts = attempts.to_string();
+        let mut added = Vec::new();
+        set(&members, Name::Attempts, "attempts", &attempts, &mut edits, &mut added);
+        let block = match block {
+            Block::Keep => None,
+            Block::Set(block) => Some(block.to_json()),
+            Block::Remove => {
+                forbid(&mut members, Name::DeadLetter);
+                None
+            }
+        };
+        if let Some(block) = &block {
+            set(&members, Name::DeadLetter, "dead_letter", block, &mut edits, &mut added);
+        }
+        let end = remove(&members, &mut edits);
+        append(&added, end.unwrap_or(start + 1), end.is_none(), &mut edits);
+        Ok(apply(text, edits))
+    }
+}
+
+fn forbid(members: &mut [Member], name: Name) {
+    for member in members.iter_mut().filter(|member| member.name == name) {
+        member.name = Name::Forbidden;
+    }
 }
 
 /// Leaves one identity: `job`. Where `urn` named it, `urn` becomes `job` and the unusable `job` goes.
@@ -131,26 +116,31 @@ fn write_urn_as_job(
     members: &mut [Member],
     job: Option<Raw<'_>>,
     urn: Option<Raw<'_>>,
-    edits: &mut Vec<Edit>,
+    edits: &mut Vec<Edit<'_>>,
 ) -> Result<(), Poison> {
-    let by_urn = matches!(identity(job, urn)?, Identity::Urn(_));
-    let last_urn = members.iter().rposition(|member| member.name == Name::Urn);
-    for (index, member) in members.iter_mut().enumerate() {
-        if by_urn && Some(index) == last_urn {
-            edits.push(Edit { range: member.start..member.value.start, text: "\"job\":".to_owned() });
+    if matches!(identity(job, urn)?, Identity::Urn(_)) {
+        forbid(members, Name::Job);
+        if let Some(member) = members.iter_mut().rfind(|member| member.name == Name::Urn) {
+            edits.push(Edit { range: member.start..member.value.start, text: "\"job\":".into() });
             member.name = Name::Other;
-        } else if member.name == Name::Urn || (by_urn && member.name == Name::Job) {
-            member.name = Name::Forbidden;
         }
     }
+    forbid(members, Name::Urn);
     Ok(())
 }
 
 /// Gives every occurrence of a member the value, or notes that the member is to be added.
-fn set(members: &[Member], name: Name, key: &'static str, value: &str, edits: &mut Vec<Edit>, added: &mut Vec<String>) {
+fn set<'a>(
+    members: &[Member],
+    name: Name,
+    key: &'static str,
+    value: &'a str,
+    edits: &mut Vec<Edit<'a>>,
+    added: &mut Vec<String>,
+) {
     let mut found = false;
     for member in members.iter().filter(|member| member.name == name) {
-        edits.push(Edit { range: member.value.clone(), text: value.to_owned() });
+        edits.push(Edit { range: member.value.clone(), text: value.into() });
         found = true;
     }
     if !found {
@@ -159,30 +149,30 @@ fn set(members: &[Member], name: Name, key: &'static str, value: &str, edits: &m
 }
 
 /// Drops the forbidden members; returns where the last member that stays ends.
-fn remove(members: &[Member], edits: &mut Vec<Edit>) -> Option<usize> {
+fn remove(members: &[Member], edits: &mut Vec<Edit<'_>>) -> Option<usize> {
     let kept = members.iter().rposition(|member| member.name != Name::Forbidden);
     let inner = &members[..kept.map_or(0, |kept| kept + 1)];
     for (member, next) in inner.iter().zip(inner.iter().skip(1)) {
         if member.name == Name::Forbidden {
-            edits.push(Edit { range: member.start..next.start, text: String::new() });
+            edits.push(Edit { range: member.start..next.start, text: "".into() });
         }
     }
     let end = inner.last().map(|member| member.value.end);
     if let (Some(first), Some(last)) = (members.get(inner.len()), members.last()) {
-        edits.push(Edit { range: end.unwrap_or(first.start)..last.value.end, text: String::new() });
+        edits.push(Edit { range: end.unwrap_or(first.start)..last.value.end, text: "".into() });
     }
     end
 }
 
-fn append(added: &[String], at: usize, first: bool, edits: &mut Vec<Edit>) {
+fn append(added: &[String], at: usize, first: bool, edits: &mut Vec<Edit<'_>>) {
     if added.is_empty() {
         return;
     }
     let comma = if first { "" } else { "," };
-    edits.push(Edit { range: at..at, text: format!("{comma}{}", added.join(",")) });
+    edits.push(Edit { range: at..at, text: format!("{comma}{}", added.join(",")).into() });
 }
 
-fn apply(text: &str, mut edits: Vec<Edit>) -> Vec<u8> {
+fn apply(text: &str, mut edits: Vec<Edit<'_>>) -> Vec<u8> {
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
     let mut next = Vec::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
     let mut at = 0;
@@ -197,7 +187,7 @@ fn apply(text: &str, mut edits: Vec<Edit>) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::decode_with_layout, *};
 
     fn next(body: &str) -> String {
         String::from_utf8(with_attempts(body.as_bytes(), 1).unwrap()).unwrap()
@@ -251,6 +241,20 @@ mod tests {
             again(r#"{"urn":"urn:x","meta":{"ts":1},"timestamp":1}"#),
             r#"{"job":"urn:x","meta":{},"attempts":0}"#
         );
+    }
+
+    #[test]
+    fn a_body_that_was_decoded_is_redriven_without_another_scan_all_the_same() {
+        for body in [
+            r#" { "job" : "urn:x" , "data" : {"a":[1, 2]} , "attempts" : 3 , "dead_letter" : {"reason":"failed"} } "#,
+            r#"{"dead_letter":{},"meta":{"ts":1,"id":"i","attempts":2},"job":"urn:x","x":1e400,"timestamp":1}"#,
+            r#"{"urn":"urn:x","job":5,"urn":"urn:y","meta":null,"meta":{"source":1},"dead\u005fletter":null}"#,
+            r#"{"job":"urn:x","urn":"urn:y","attempts":1,"attempts":2}"#,
+        ] {
+            let (_, layout) = decode_with_layout(body.as_bytes()).unwrap();
+            assert_eq!(layout.redriven(), redriven(body.as_bytes()), "{body}");
+        }
+        assert!(decode_with_layout(b"{}").is_none() && decode_with_layout(b"null").is_none());
     }
 
     #[test]

@@ -6,10 +6,12 @@ mod ends;
 mod errors;
 mod group;
 mod lanes;
+mod line;
 #[cfg(feature = "testing")]
 pub(crate) mod mock;
 mod native;
 mod offsets;
+mod pipeline;
 mod settings;
 mod sink;
 mod source;
@@ -19,9 +21,10 @@ mod waker;
 pub(crate) use admin::{Admin, Found, FoundTopics, NewTopic, Settings, is_without_admin_calls};
 pub(crate) use ends::ends;
 pub(crate) use offsets::Progress;
+pub(crate) use pipeline::{Landed, Pipeline};
 pub(crate) use settings::check;
 pub use sink::OutgoingRecord;
-pub(crate) use sink::{SendError, Sink};
+pub(crate) use sink::{SendError, Sent, Sink};
 pub(crate) use source::{Assigned, Batches, Read, Source, SourceEvent, SourceSettings};
 
 #[cfg(test)]

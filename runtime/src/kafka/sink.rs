@@ -18,7 +18,7 @@ use rdkafka::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{native, settings, troubles::Troubles};
+use super::{line::Place, native, settings, troubles::Troubles};
 use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
@@ -101,12 +101,29 @@ pub(crate) struct SendError {
     pub(crate) record: Box<OutgoingRecord>,
 }
 
-type Reply = Box<Report>;
+/// What became of a record.
+pub(crate) type Sent = Result<(), SendError>;
 
 /// Where to answer a send, and what the client's own report leaves out.
 struct Report {
-    sender: oneshot::Sender<Result<(), SendError>>,
+    reply: Reply,
     timestamp: Option<i64>,
+}
+
+/// Whoever waits for what becomes of a record.
+enum Reply {
+    Sender(oneshot::Sender<Sent>),
+    Place(Place<SendError>),
+}
+
+impl Reply {
+    fn answer(self, sent: Sent) {
+        match self {
+            // The sender may have stopped waiting.
+            Self::Sender(sender) => drop(sender.send(sent)),
+            Self::Place(place) => place.answer(sent),
+        }
+    }
 }
 
 type Client = ThreadedProducer<Reports>;
@@ -146,6 +163,8 @@ impl Drop for Waiting<'_> {
 struct Reports {
     closed: Arc<AtomicBool>,
     room: Arc<Notify>,
+    /// Records that the client has and that are not answered; its own count holds events too.
+    on_their_way: Arc<AtomicUsize>,
     /// The last one, for whoever asks why a record timed out.
     trouble: Arc<Mutex<Option<KafkaError>>>,
     troubles: Arc<Mutex<Troubles>>,
@@ -171,7 +190,7 @@ impl Sink {
     /// waits for room.
     ///
     /// Dropping the future does not take the record back: once queued it is sent.
-    pub(crate) async fn send(&self, record: OutgoingRecord) -> Result<(), SendError> {
+    pub(crate) async fn send(&self, record: OutgoingRecord) -> Sent {
         let Some(client) = &self.client else { return Err(closed(record)) };
         match self.send_with(client, record).await {
             Err(SendError { error, record }) if error.is_too_large() => {
@@ -192,37 +211,56 @@ impl Sink {
     /// Puts a record into the client's queue and leaves the wait for its acknowledgement to the caller, so that many can
     /// be on their way. Records of one partition are written in the order of these calls. Unlike [`Sink::send`] it does
     /// not send again what failed as part of a batch that was too large.
-    pub(crate) async fn queue(&self, record: OutgoingRecord) -> Result<Sending, SendError> {
+    pub(crate) async fn queue(&self, record: OutgoingRecord) -> Sending {
+        let (sender, reply) = oneshot::channel();
+        self.queue_for(record, Reply::Sender(sender)).await;
+        Sending { reports: self.reports.clone(), reply }
+    }
+
+    /// The same; what becomes of the record is told to this place of a line, without the explanation of
+    /// [`Sink::explain`].
+    pub(super) async fn queue_in_line(&self, record: OutgoingRecord, place: Place<SendError>) {
+        self.queue_for(record, Reply::Place(place)).await;
+    }
+
+    /// Why a record has failed, as far as the connection knows.
+    pub(super) fn explain(&self, failed: SendError) -> SendError {
+        self.reports.explain(failed)
+    }
+
+    async fn send_with(&self, client: &Client, record: OutgoingRecord) -> Sent {
+        let (sender, reply) = oneshot::channel();
+        self.queue_with(client, record, Reply::Sender(sender)).await;
+        Sending { reports: self.reports.clone(), reply }.acknowledged().await
+    }
+
+    async fn queue_for(&self, record: OutgoingRecord, reply: Reply) {
         match &self.client {
-            Some(client) => self.queue_with(client, record).await,
-            None => Err(closed(record)),
+            Some(client) => self.queue_with(client, record, reply).await,
+            None => reply.answer(Err(closed(record))),
         }
     }
 
-    async fn send_with(&self, client: &Client, record: OutgoingRecord) -> Result<(), SendError> {
-        self.queue_with(client, record).await?.acknowledged().await
-    }
-
-    async fn queue_with(&self, client: &Client, record: OutgoingRecord) -> Result<Sending, SendError> {
+    async fn queue_with(&self, client: &Client, mut record: OutgoingRecord, reply: Reply) {
         let deadline = deadline(self.timeout);
-        let mut record = record;
+        let mut report = Box::new(Report { reply, timestamp: record.timestamp });
         loop {
             // Made before trying, so that neither room nor the closing is missed in between.
             let room = self.reports.room.notified();
             if self.reports.closed.load(Ordering::Acquire) {
-                return Err(closed(record));
+                return report.reply.answer(Err(closed(record)));
             }
-            match enqueue(client, record) {
-                Ok(reply) => return Ok(Sending { reports: self.reports.clone(), reply }),
-                Err(SendError { error, record: back }) if error.code() == QUEUE_FULL => {
-                    let _waiting = Waiting::in_line(&self.waiting);
-                    if tokio::time::timeout_at(deadline.into(), room).await.is_err() {
-                        return Err(SendError { error, record: back });
-                    }
-                    record = *back;
-                }
-                Err(failed) => return Err(failed),
+            self.reports.on_their_way.fetch_add(1, Ordering::Relaxed);
+            let Err((failed, back)) = enqueue(client, record, report) else { return };
+            self.reports.on_their_way.fetch_sub(1, Ordering::Relaxed);
+            if failed.error.code() != QUEUE_FULL {
+                return back.reply.answer(Err(failed));
             }
+            let _waiting = Waiting::in_line(&self.waiting);
+            if tokio::time::timeout_at(deadline.into(), room).await.is_err() {
+                return back.reply.answer(Err(failed));
+            }
+            (record, report) = (*failed.record, back);
         }
     }
 
@@ -233,7 +271,16 @@ impl Sink {
         let waiting = self.waiting.load(Ordering::Relaxed);
         self.reports.room.notify_waiters();
         let singly = self.singly.get().and_then(Option::as_ref);
-        self.client.iter().chain(singly).map(|client| flush(client, deadline)).sum::<usize>() + waiting
+        let clients = || self.client.iter().chain(singly);
+        // An error means that the time was up.
+        clients().for_each(|client| drop(client.flush(deadline.saturating_duration_since(Instant::now()))));
+        let left = self.reports.on_their_way.load(Ordering::Relaxed);
+        for client in clients() {
+            client.purge(PurgeConfig::default().queue().inflight());
+            // The reports of what was purged are taken by this call or by the client's own thread.
+            let _ = client.flush(Duration::from_secs(1));
+        }
+        left + waiting
     }
 }
 
@@ -256,28 +303,18 @@ impl Reports {
 /// A record on its way to the broker. Dropping this does not take it back.
 pub(crate) struct Sending {
     reports: Reports,
-    reply: oneshot::Receiver<Result<(), SendError>>,
+    reply: oneshot::Receiver<Sent>,
 }
 
 impl Sending {
     /// Waits for the acknowledgement.
-    pub(crate) async fn acknowledged(self) -> Result<(), SendError> {
+    pub(crate) async fn acknowledged(self) -> Sent {
         match self.reply.await {
             Ok(result) => result.map_err(|failed| self.reports.explain(failed)),
             // The client's thread is gone without a report, which closing prevents.
             Err(_) => Err(closed(OutgoingRecord::new(String::new(), None, None, None))),
         }
     }
-}
-
-fn flush(client: &Client, deadline: Instant) -> usize {
-    // An error means that the time was up.
-    let _ = client.flush(deadline.saturating_duration_since(Instant::now()));
-    let left = usize::try_from(client.in_flight_count()).unwrap_or_default();
-    client.purge(PurgeConfig::default().queue().inflight());
-    // The reports of what was purged are taken by this call or by the client's own thread.
-    let _ = client.flush(Duration::from_secs(1));
-    left
 }
 
 impl Drop for Sink {
@@ -296,21 +333,19 @@ fn closed(record: OutgoingRecord) -> SendError {
     SendError { error: KafkaError::closed("publisher"), record: Box::new(record) }
 }
 
-fn enqueue(client: &Client, record: OutgoingRecord) -> Result<oneshot::Receiver<Result<(), SendError>>, SendError> {
+fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Result<(), (SendError, Box<Report>)> {
     let OutgoingRecord { topic, key, value, headers, timestamp } = record;
-    let (sender, reply) = oneshot::channel();
-    let mut send: BaseRecord<'_, [u8], [u8], Reply> =
-        BaseRecord::with_opaque_to(&topic, Box::new(Report { sender, timestamp }));
+    let mut send: BaseRecord<'_, [u8], [u8], Box<Report>> = BaseRecord::with_opaque_to(&topic, report);
     send.key = key.as_deref();
     send.payload = value.as_deref();
     send.timestamp = timestamp;
     send.headers = Some(headers);
     match client.send(send) {
-        Ok(()) => Ok(reply),
-        Err((error, BaseRecord { headers, .. })) => {
+        Ok(()) => Ok(()),
+        Err((error, BaseRecord { headers, delivery_opaque: report, .. })) => {
             let headers = headers.unwrap_or_default();
             let record = Box::new(OutgoingRecord { topic, key, value, headers, timestamp });
-            Err(SendError { error: error.into(), record })
+            Err((SendError { error: error.into(), record }, report))
         }
     }
 }
@@ -337,9 +372,10 @@ impl ClientContext for Reports {
 }
 
 impl ProducerContext for Reports {
-    type DeliveryOpaque = Reply;
+    type DeliveryOpaque = Box<Report>;
 
-    fn delivery(&self, result: &DeliveryResult<'_>, reply: Reply) {
+    fn delivery(&self, result: &DeliveryResult<'_>, report: Box<Report>) {
+        self.on_their_way.fetch_sub(1, Ordering::Relaxed);
         self.room.notify_one();
         let result = match result {
             Ok(_) => {
@@ -358,7 +394,7 @@ impl ProducerContext for Reports {
                     key: message.key().map(<[u8]>::to_vec),
                     value: message.payload().map(<[u8]>::to_vec),
                     headers: message.headers().cloned().unwrap_or_default(),
-                    timestamp: reply.timestamp,
+                    timestamp: report.timestamp,
                 };
                 let error = match error.rdkafka_error_code() {
                     Some(Code::PurgeQueue | Code::PurgeInflight) => KafkaError::new(
@@ -371,7 +407,6 @@ impl ProducerContext for Reports {
                 Err(SendError { error, record: Box::new(record) })
             }
         };
-        // The sender may have stopped waiting.
-        let _ = reply.sender.send(result);
+        report.reply.answer(result);
     }
 }

@@ -65,6 +65,19 @@ impl RedriveReport {
         self.skipped.values().sum()
     }
 
+    /// Adds what was done elsewhere.
+    pub(super) fn add(&mut self, other: Self) {
+        self.read += other.read;
+        self.redriven += other.redriven;
+        self.failed += other.failed;
+        for (topic, count) in other.targets {
+            *self.targets.entry(topic).or_default() += count;
+        }
+        for (skipped, count) in other.skipped {
+            *self.skipped.entry(skipped).or_default() += count;
+        }
+    }
+
     pub(super) fn add_redriven(&mut self, topic: &str) {
         self.redriven += 1;
         match self.targets.get_mut(topic) {

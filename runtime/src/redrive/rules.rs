@@ -5,7 +5,7 @@ use super::{
     select::{DeadLettered, Selection},
 };
 use crate::{
-    envelope::{self, Verdict},
+    envelope,
     headers::{ATTEMPTS, DELAY, ORIGINAL_TOPIC, Projection, REPLAY_BYPASS},
     kafka::OutgoingRecord,
     record::Record,
@@ -28,7 +28,7 @@ impl Rules {
         let projection = Projection::read(record.headers);
         projection.version_gate().map_err(|_| Skipped::WrongVersion)?;
         let value = record.value.ok_or(Skipped::Undecodable)?;
-        let Verdict::Ok(envelope) = envelope::decode(value) else { return Err(Skipped::Undecodable) };
+        let (envelope, layout) = envelope::decode_with_layout(value).ok_or(Skipped::Undecodable)?;
         if envelope.schema_version().is_some_and(|version| version != 1) {
             return Err(Skipped::WrongVersion);
         }
@@ -45,7 +45,7 @@ impl Rules {
         if target == self.dead_letters {
             return Err(Skipped::SourceIsDeadLetterTopic);
         }
-        let body = envelope::redriven(value).map_err(|_| Skipped::Undecodable)?;
+        let body = layout.redriven().map_err(|_| Skipped::Undecodable)?;
         // Those of a dead letter, and those that are written anew.
         let without = [ORIGINAL_TOPIC, DELAY, REPLAY_BYPASS, ATTEMPTS];
         let mut next = OutgoingRecord::next_hop(record, target, Some(body), &without);

@@ -2,10 +2,15 @@
 
 use std::sync::Arc;
 
-use super::{Shared, Stop, flight::Flight, report::Skipped};
+use super::{
+    Shared, Stop,
+    flight::Flight,
+    pace::Pace,
+    report::{RedriveReport, Skipped},
+};
 use crate::{
     kafka::{Batches, OutgoingRecord, Progress},
-    record::{Record, TopicPartition},
+    record::{Batch, Record, TopicPartition},
 };
 
 pub(super) struct Worker {
@@ -48,22 +53,28 @@ impl Worker {
     /// A dry run: counts.
     async fn look(&mut self) -> Reached {
         while let Some(batch) = self.batches.next().await {
-            for record in (0..batch.len()).filter_map(|index| batch.get(index)) {
-                match self.step(&record) {
-                    Step::Leave(reached) => return reached,
-                    Step::Write(Ok(_)) if !self.shared.take_one() => return Reached::End,
-                    Step::Write(next) => {
-                        let mut report = self.shared.report();
-                        report.read += 1;
-                        match next {
-                            Ok(next) => report.add_redriven(next.topic()),
-                            Err(skipped) => report.add_skipped(skipped),
-                        }
-                    }
-                }
+            let mut seen = RedriveReport::default();
+            let left = self.look_at(&batch, &mut seen);
+            self.shared.report().add(seen);
+            if let Some(reached) = left {
+                return reached;
             }
         }
         self.behind_the_last()
+    }
+
+    /// Counts the records of a batch; says so when the worker is to leave.
+    fn look_at(&self, batch: &Batch, seen: &mut RedriveReport) -> Option<Reached> {
+        for record in (0..batch.len()).filter_map(|index| batch.get(index)) {
+            match self.step(&record) {
+                Step::Leave(reached) => return Some(reached),
+                Step::Write(Ok(_)) if !self.shared.take_one() => return Some(Reached::End),
+                Step::Write(Ok(next)) => seen.add_redriven(next.topic()),
+                Step::Write(Err(skipped)) => seen.add_skipped(skipped),
+            }
+            seen.read += 1;
+        }
+        None
     }
 
     /// Sends each record on its way. When a write has failed it does not matter what this returns.
@@ -76,14 +87,15 @@ impl Worker {
                     Step::Write(next) => next,
                 };
                 if next.is_ok() {
-                    if flight.land_while(self.turn()).await != Some(true) {
+                    if let Some(pace) = &self.shared.pace
+                        && flight.land_while(self.turn(pace)).await != Some(true)
+                    {
                         return Reached::Revoked;
                     }
                     if !self.shared.take_one() {
                         return Reached::End;
                     }
                 }
-                self.shared.report().read += 1;
                 flight.send(&batch, index, next).await;
                 if flight.has_failed() {
                     return Reached::End;
@@ -104,8 +116,7 @@ impl Worker {
     }
 
     /// Waits until the rate allows one more record; `false` when the assignment has ended instead.
-    async fn turn(&self) -> bool {
-        let Some(pace) = &self.shared.pace else { return true };
+    async fn turn(&self, pace: &Pace) -> bool {
         tokio::select! {
             () = self.progress.stopped() => false,
             () = pace.turn() => true,

@@ -65,6 +65,13 @@ pub struct Reinjector {
     shutdown: ShutdownHandle,
 }
 
+fn tell(hook: Option<&Hook>, event: &Event) {
+    event.trace();
+    if let Some(hook) = hook {
+        hook(event);
+    }
+}
+
 impl Kafka {
     /// A reinjector of the retry topics of these work topics, in the consumer group `babelqueue-retry-reinject`.
     pub fn reinjector(&self, retry_topics: impl IntoIterator<Item = RetryTopics>) -> Reinjector {

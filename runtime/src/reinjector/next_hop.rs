@@ -3,7 +3,7 @@
 use crate::{
     headers,
     kafka::OutgoingRecord,
-    record::{Headers, Record, TopicPartition},
+    record::{Record, TopicPartition},
     retry_topics::is_topic_name,
     retry_topics::work_topic_of,
 };
@@ -26,13 +26,6 @@ fn target<'a>(named: Option<&'a str>, retry_topic: &'a str) -> &'a str {
         Some(named) if is_topic_name(named) && named != retry_topic => named,
         _ => work_topic_of(retry_topic).unwrap_or(retry_topic),
     }
-}
-
-/// Bytes that the record takes, headers included.
-pub(super) fn size(record: &Record<'_>) -> usize {
-    let length = |bytes: Option<&[u8]>| bytes.map_or(0, <[u8]>::len);
-    let headers = |headers: Headers<'_>| headers.iter().map(|(name, value)| name.len() + length(value)).sum::<usize>();
-    length(record.key) + length(record.value) + headers(record.headers)
 }
 
 #[cfg(test)]

@@ -10,11 +10,10 @@ use std::{
     time::Duration,
 };
 
-use super::{ReinjectSummary, Reinjector, worker::Worker};
+use super::{ReinjectSummary, Reinjector, tell, worker::Worker};
 use crate::{
     config::ConfigError,
     error::KafkaError,
-    event::Event,
     kafka::{Assigned, Read, SourceSettings},
     member::{Happened, Left, Member},
     shutdown::ShutdownHandle,
@@ -59,7 +58,7 @@ impl<'a> Running<'a> {
             };
             match happened {
                 Happened::Assigned(assigned) => assigned.into_iter().for_each(|each| self.work_on(each)),
-                Happened::Event(event) => report(self.settings, &event),
+                Happened::Event(event) => tell(self.settings.hook.as_ref(), &event),
                 // Its assignment has ended.
                 Happened::WorkerEnded(None) => {}
                 Happened::WorkerEnded(Some(error)) | Happened::Failed(error) => return Err(error),
@@ -86,17 +85,10 @@ impl<'a> Running<'a> {
     /// Hears what is on its way, commits, leaves.
     pub(super) async fn shut_down(self) -> ReinjectSummary {
         let Self { member, settings, reinjected, .. } = self;
-        let left = member.leave(settings.shutdown_timeout, |event| report(settings, event)).await;
+        let left = member.leave(settings.shutdown_timeout, |event| tell(settings.hook.as_ref(), event)).await;
         let Left { uncommitted, left_group, .. } = left;
         let summary = ReinjectSummary { reinjected: reinjected.load(Ordering::Relaxed), uncommitted, left_group };
         tracing::info!(?summary, "reinjector ended");
         summary
-    }
-}
-
-fn report(settings: &Reinjector, event: &Event) {
-    event.trace();
-    if let Some(hook) = &settings.hook {
-        hook(event);
     }
 }

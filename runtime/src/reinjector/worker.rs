@@ -1,6 +1,7 @@
 //! The records of one partition of a retry topic, in order: wait until due, write to the work topic, finish.
 
 use std::{
+    collections::VecDeque,
     sync::{
         Arc,
         atomic::{AtomicU64, Ordering},
@@ -8,27 +9,16 @@ use std::{
     time::Duration,
 };
 
-use futures_util::{FutureExt as _, StreamExt as _, future::BoxFuture, stream::FuturesOrdered};
-
-use super::{
-    Hook,
-    due::Due,
-    next_hop::{next_hop, size},
-};
+use super::{Hook, due::Due, next_hop::next_hop, tell};
 use crate::{
     client::Kafka,
     deliver::{Next, Undelivered, deliver},
     error::KafkaError,
     event::Event,
-    kafka::{Batches, OutgoingRecord, Progress, SendError, Sink},
+    kafka::{Batches, Landed, OutgoingRecord, Pipeline, Progress, SendError},
     record::{Record, TopicPartition},
     time::now_ms,
 };
-
-/// Records of a partition that may be on their way at a time.
-const IN_FLIGHT_RECORDS: usize = 1000;
-/// Bytes of a partition that may be on their way at a time; a single larger record is on its way alone.
-const IN_FLIGHT_BYTES: usize = 4 * 1024 * 1024;
 
 pub(super) struct Worker {
     pub(super) partition: TopicPartition,
@@ -50,11 +40,9 @@ impl Worker {
         let mut writes = Writes {
             partition: &partition,
             progress: &progress,
-            sink,
-            hook: hook.as_deref(),
+            hook: hook.as_ref(),
             reinjected: &reinjected,
-            in_flight: FuturesOrdered::new(),
-            bytes: 0,
+            pipeline: Pipeline::new(sink),
         };
         let ended = writes.forward(&mut batches, tier).await;
         // What is acknowledged counts; the rest is left to the next owner.
@@ -66,22 +54,13 @@ impl Worker {
     }
 }
 
-/// The writes of one assignment. They finish in the order of their records.
+/// The writes of one assignment, each known by the offset of its record. They finish in the order of their records.
 struct Writes<'a> {
     partition: &'a TopicPartition,
     progress: &'a Progress,
-    sink: &'a Sink,
-    hook: Option<&'a (dyn Fn(&Event) + Send + Sync)>,
+    hook: Option<&'a Hook>,
     reinjected: &'a AtomicU64,
-    in_flight: FuturesOrdered<BoxFuture<'a, Written>>,
-    bytes: usize,
-}
-
-/// A write that was acknowledged or failed.
-struct Written {
-    offset: i64,
-    bytes: usize,
-    result: Result<(), SendError>,
+    pipeline: Pipeline<'a, i64>,
 }
 
 impl Writes<'_> {
@@ -89,11 +68,11 @@ impl Writes<'_> {
         loop {
             let batch = tokio::select! {
                 biased;
-                Some(written) = self.in_flight.next() => {
-                    self.settle(written).await?;
+                batch = batches.next() => batch.ok_or(Undelivered::AssignmentEnded)?,
+                landed = self.pipeline.land() => {
+                    self.settle(landed).await?;
                     continue;
                 }
-                batch = batches.next() => batch.ok_or(Undelivered::AssignmentEnded)?,
             };
             for record in (0..batch.len()).filter_map(|index| batch.get(index)) {
                 self.wait(Due::of(record.timestamp, tier, batch.arrived)).await?;
@@ -111,7 +90,7 @@ impl Writes<'_> {
             loop {
                 tokio::select! {
                     () = &mut stopped => return Err(Undelivered::AssignmentEnded),
-                    Some(written) = self.in_flight.next() => self.settle(written).await?,
+                    landed = self.pipeline.land() => self.settle(landed).await?,
                     () = &mut timer => break,
                 }
             }
@@ -121,68 +100,41 @@ impl Writes<'_> {
 
     /// Puts the record on its way, once there is room for it.
     async fn write(&mut self, record: &Record<'_>) -> Result<(), Undelivered> {
-        let bytes = size(record);
-        while self.in_flight.len() >= IN_FLIGHT_RECORDS
-            || (self.bytes + bytes > IN_FLIGHT_BYTES && !self.in_flight.is_empty())
-        {
-            let Some(written) = self.in_flight.next().await else { break };
-            self.settle(written).await?;
+        let size = record.size();
+        while let Some(landed) = self.pipeline.in_the_way(size).await {
+            self.settle(landed).await?;
         }
         if self.progress.is_stopped() {
             return Err(Undelivered::AssignmentEnded);
         }
-        let queued = tokio::select! {
-            queued = self.sink.queue(next_hop(record, self.partition)) => queued,
-            () = self.progress.stopped() => return Err(Undelivered::AssignmentEnded),
-        };
-        let offset = record.offset;
-        self.bytes += bytes;
-        self.in_flight.push_back(match queued {
-            Ok(sending) => async move { Written { offset, bytes, result: sending.acknowledged().await } }.boxed(),
-            Err(failed) => std::future::ready(Written { offset, bytes, result: Err(failed) }).boxed(),
-        });
-        Ok(())
+        let hop = next_hop(record, self.partition);
+        tokio::select! {
+            biased;
+            () = self.pipeline.push(hop, size, record.offset) => Ok(()),
+            () = self.progress.stopped() => Err(Undelivered::AssignmentEnded),
+        }
     }
 
-    /// Finishes an acknowledged record. Behind a failed one nothing further is put on its way: once all the others have
-    /// got their answer, those that failed are delivered one by one, in order, before anything else.
-    async fn settle(&mut self, written: Written) -> Result<(), Undelivered> {
-        let Written { offset, bytes, result } = written;
-        self.bytes -= bytes;
-        let Err(SendError { record, .. }) = result else {
-            self.finish(offset);
-            return Ok(());
-        };
-        let behind: Vec<_> = std::mem::take(&mut self.in_flight).collect().await;
-        self.bytes = 0;
-        self.deliver(offset, *record).await?;
-        for Written { offset, result, .. } in behind {
-            match result {
-                Ok(()) => self.finish(offset),
-                Err(SendError { record, .. }) => self.deliver(offset, *record).await?,
+    /// Finishes acknowledged records. Those that failed are delivered one by one, in order, once all the others have got
+    /// their answer, before anything else is put on its way.
+    async fn settle(&mut self, landed: Vec<Landed<i64>>) -> Result<(), Undelivered> {
+        let mut landed = VecDeque::from(landed);
+        while let Some(Landed { write: offset, result }) = landed.pop_front() {
+            if let Err(SendError { record, .. }) = result {
+                landed.extend(self.pipeline.land_all().await);
+                self.deliver(offset, *record).await?;
             }
+            self.finish(offset);
         }
         Ok(())
     }
 
     async fn deliver(&mut self, offset: i64, record: OutgoingRecord) -> Result<(), Undelivered> {
         let failed = |error: &KafkaError, record: OutgoingRecord, again_in| {
-            let event = Event::WriteFailed {
-                partition: self.partition.clone(),
-                offset,
-                topic: record.topic().to_owned(),
-                error: error.clone(),
-                again_in,
-            };
-            event.trace();
-            if let Some(hook) = self.hook {
-                hook(&event);
-            }
+            tell(self.hook, &Event::write_failed(self.partition, offset, record.topic(), error, again_in));
             Next::Again(record)
         };
-        deliver(self.sink, record, self.progress, failed).await?;
-        self.finish(offset);
-        Ok(())
+        deliver(self.pipeline.sink(), record, self.progress, failed).await
     }
 
     fn finish(&self, offset: i64) {
@@ -192,8 +144,13 @@ impl Writes<'_> {
 
     /// At the end of the assignment: up to the first write that fails.
     async fn finish_acknowledged(&mut self) {
-        while let Some(Written { offset, result: Ok(()), .. }) = self.in_flight.next().await {
-            self.finish(offset);
+        while !self.pipeline.is_empty() {
+            for Landed { write: offset, result } in self.pipeline.land().await {
+                if result.is_err() {
+                    return;
+                }
+                self.finish(offset);
+            }
         }
     }
 }

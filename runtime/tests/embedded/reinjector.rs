@@ -294,6 +294,32 @@ async fn after_the_broker_was_down_records_go_on_in_their_order_and_the_failure_
 }
 
 #[tokio::test]
+async fn behind_a_record_that_cannot_be_written_nothing_goes_on_and_nothing_is_committed() {
+    let (broker, _) = broker(1);
+    let kafka = broker.builder().publisher_property("message.max.bytes", "1500").build().unwrap();
+    let large = "x".repeat(2_000);
+    let waiting = ["0", &large, "2", "3"].map(|text| Waiting { timestamp: Some(0), ..Waiting::value(text) });
+    send_together(&broker, &waiting).await;
+    let (sender, mut events) = unbounded_channel();
+    let running = Running::start(kafka.reinjector([orders()]).on_event(move |event| {
+        let _ = sender.send(event.clone());
+    }));
+    // Tried twice: whatever could have gone on meanwhile has.
+    let mut failures = 0;
+    while failures < 2 {
+        if let Some(Event::WriteFailed { offset, .. }) = events.recv().await {
+            assert_eq!(offset, 1);
+            failures += 1;
+        }
+    }
+    assert_eq!(running.stop().await.reinjected, 1);
+    assert_eq!(jobs::committed_of(&broker, GROUP, "orders.retry.1", 0), Some(1));
+    let looking: StreamConsumer =
+        ClientConfig::new().set("bootstrap.servers", broker.brokers()).set("group.id", "end").create().unwrap();
+    assert_eq!(looking.fetch_watermarks("orders", 0, Duration::from_secs(10)).unwrap(), (0, 1));
+}
+
+#[tokio::test]
 async fn a_wait_longer_than_the_poll_interval_keeps_the_member_in_its_group() {
     let (broker, _) = broker(1);
     let kafka = broker.builder().consumer_property("max.poll.interval.ms", "2500").build().unwrap();

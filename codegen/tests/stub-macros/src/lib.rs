@@ -4,7 +4,7 @@ use proc_macro::TokenStream;
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{ItemStruct, LitStr, Member, Token, parse_macro_input};
+use syn::{DeriveInput, LitStr, Member, Token, parse_macro_input};
 
 struct Job {
     urn: LitStr,
@@ -41,7 +41,7 @@ impl Parse for Job {
 #[proc_macro_attribute]
 pub fn babel_job(attributes: TokenStream, item: TokenStream) -> TokenStream {
     let Job { urn, topic, key, crate_path } = parse_macro_input!(attributes as Job);
-    let item = parse_macro_input!(item as ItemStruct);
+    let item = parse_macro_input!(item as DeriveInput);
     let name = &item.ident;
     let key = match key {
         Some(key) => quote!(::core::option::Option::Some(::std::format!("{:?}", self.#key))),

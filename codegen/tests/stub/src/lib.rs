@@ -104,12 +104,27 @@ macro_rules! routes {
     }};
 }
 
-#[path = "../../../../runtime/src/private/decode.rs"]
-pub mod decode;
+#[path = "../../../../runtime/src/json/mod.rs"]
+mod json;
+#[allow(dead_code, unused_imports)] // Only the runtime crate's consumer asks where a payload does not fit.
+#[path = "../../../../runtime/src/payload/mod.rs"]
+mod payload;
+
+pub use json::Json;
 
 /// The door for generated code.
 pub mod private {
-    pub use crate::decode;
     pub use schemars;
     pub use serde;
+
+    pub use crate::payload::{add_constants, schema_of_values};
+    pub use crate::{
+        __object as object, __union as union, __values as values,
+        json::Kind,
+        payload::{
+            Bound, Decode, Foreign, Form, Key, MASKED, Members, Object, Of, Own, Rule, Rules, Strings, Union, Values,
+            json, masked, read_form, read_object, read_string, read_union, read_value, write_constant, write_others,
+            write_value,
+        },
+    };
 }

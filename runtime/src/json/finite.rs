@@ -4,10 +4,10 @@ use std::fmt::Display;
 
 use serde::{Serialize, ser};
 
-use super::scan::Scanner;
+use super::walk;
 
 /// Passes everything on to the wrapped serializer, and refuses floats that are not finite.
-pub(super) struct Finite<S>(pub(super) S);
+pub(crate) struct Finite<S>(pub(crate) S);
 
 /// A value below a wrapped serializer.
 struct Inner<'a, T: ?Sized>(&'a T);
@@ -29,8 +29,11 @@ const JSON_TEXT: &str = "$serde_json::private::";
 /// The numbers in JSON text are finite doubles too, or `data` would not decode.
 fn finite_text<E: ser::Error>(text: &(impl Serialize + ?Sized)) -> Result<(), E> {
     let text = serde_json::to_value(text).map_err(E::custom)?;
-    Scanner::new(text.as_str().unwrap_or_default()).finite_value().map_err(E::custom)?;
-    Ok(())
+    let mut numbers = walk::numbers(text.as_str().unwrap_or_default());
+    match numbers.find(|number| !number.parse().is_ok_and(f64::is_finite)) {
+        Some(number) => Err(E::custom(format_args!("a number of {} characters is no double", number.len()))),
+        None => Ok(()),
+    }
 }
 
 macro_rules! forward {

@@ -1,0 +1,152 @@
+//! The outline of a node: the kinds and values that it leaves, as far as can be seen without following it all the way.
+
+use super::Lowering;
+use super::node::Node;
+use crate::model::{Kinds, Rule};
+use crate::schema::{Literal, SchemaId};
+
+/// How far the outline of a node looks into the nodes that it depends on.
+const MAX_DEPTH: usize = 12;
+
+impl Lowering<'_> {
+    /// The kinds that a value may have. None: nothing satisfies the schemas.
+    pub(super) fn kinds(&mut self, node: &Node) -> Kinds {
+        self.kinds_within(node, 0)
+    }
+
+    pub(super) fn is_never(&mut self, node: &Node) -> bool {
+        self.kinds(node).is_empty()
+    }
+
+    fn kinds_within(&mut self, node: &Node, depth: usize) -> Kinds {
+        if depth > MAX_DEPTH {
+            return node.key.kinds;
+        }
+        if let Some(kinds) = self.outlines.get(&node.key) {
+            return *kinds;
+        }
+        // While it is looked for: what leads back here is taken to be possible.
+        self.outlines.insert(node.key.clone(), node.key.kinds);
+        let kinds = self.find_kinds(node, depth);
+        self.outlines.insert(node.key.clone(), kinds);
+        kinds
+    }
+
+    fn find_kinds(&mut self, node: &Node, depth: usize) -> Kinds {
+        let mut kinds = node.key.kinds;
+        for id in &node.schemas {
+            let schema = self.arena.get(*id);
+            kinds = kinds.and(schema.kinds);
+            if let Some(not) = schema.not {
+                kinds = kinds.without(self.refused(not));
+            }
+        }
+        if let Some(values) = self.values(node) {
+            kinds = kinds.and(values.iter().fold(Kinds::NONE, |kinds, value| kinds.or(value.kind)));
+        }
+        kinds = kinds.without(self.contradicted(node));
+        if kinds.contains(Kinds::OBJECT) && self.lacks_a_member(node, depth) {
+            kinds = kinds.without(Kinds::OBJECT);
+        }
+        for (id, index) in node.unions(self.arena) {
+            let branches = self.arena.get(id).unions.get(index).map(|union| union.branches.clone()).unwrap_or_default();
+            let possible = branches.into_iter().fold(Kinds::NONE, |possible, branch| {
+                let branch = self.node(&[branch]).map_or(Kinds::ALL, |branch| self.kinds_within(&branch, depth + 1));
+                possible.or(branch)
+            });
+            kinds = kinds.and(possible);
+        }
+        kinds
+    }
+
+    /// The values that `enum` and `const` leave; `None` without them.
+    pub(super) fn values(&mut self, node: &Node) -> Option<Vec<Literal>> {
+        let mut left: Option<Vec<Literal>> = None;
+        for id in &node.schemas {
+            let schema = self.arena.get(*id);
+            let Some(values) = &schema.values else { continue };
+            left = Some(match left {
+                None => values.clone(),
+                Some(left) => left.into_iter().filter(|value| values.contains(value)).collect(),
+            });
+        }
+        let mut left = left?;
+        for id in &node.schemas {
+            let schema = self.arena.get(*id);
+            let refused = schema.not.map_or(Kinds::NONE, |not| self.refused(not));
+            left.retain(|value| schema.kinds.without(refused).meets(value.kind) && node.key.kinds.meets(value.kind));
+            if let Some(refused) = schema.not.and_then(|not| self.refused_values(not)) {
+                left.retain(|value| !refused.contains(value));
+            }
+        }
+        Some(left)
+    }
+
+    /// The kinds that `not` takes away altogether.
+    fn refused(&mut self, not: SchemaId) -> Kinds {
+        let Some(node) = self.node(&[not]) else { return Kinds::NONE };
+        match node.schemas.as_slice() {
+            [] => Kinds::ALL,
+            [one] => {
+                let schema = self.arena.get(*one);
+                let only_kinds = node.rules.is_empty() && schema.says_only_kinds();
+                if only_kinds { schema.kinds } else { Kinds::NONE }
+            }
+            _ => Kinds::NONE,
+        }
+    }
+
+    /// The values that `not` takes away.
+    fn refused_values(&mut self, not: SchemaId) -> Option<Vec<Literal>> {
+        let node = self.node(&[not])?;
+        let [one] = node.schemas.as_slice() else { return None };
+        let schema = self.arena.get(*one);
+        schema.says_only_values().then(|| schema.values.clone()).flatten()
+    }
+
+    /// Rules of the node's schemas, and what is refused by `not`.
+    pub(super) fn rules(&mut self, node: &Node) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        for id in &node.schemas {
+            let schema = self.arena.get(*id);
+            rules.extend(schema.rules.iter().cloned());
+            if let Some(refused) = schema.not.and_then(|not| self.refused_values(not)) {
+                rules.push(Rule::NoneOf(refused.into_iter().map(|value| value.json).collect()));
+            }
+        }
+        rules.extend(node.rules.iter().cloned());
+        rules.dedup();
+        rules
+    }
+
+    /// The kinds that contradicting bounds take away.
+    fn contradicted(&mut self, node: &Node) -> Kinds {
+        let (mut least, mut most) = ([0_u64; 3], [u64::MAX; 3]);
+        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+        for rule in self.rules(node) {
+            match rule {
+                Rule::MinLength(count) => least[0] = least[0].max(count),
+                Rule::MaxLength(count) => most[0] = most[0].min(count),
+                Rule::MinItems(count) => least[1] = least[1].max(count),
+                Rule::MaxItems(count) => most[1] = most[1].min(count),
+                Rule::MinProperties(count) => least[2] = least[2].max(count),
+                Rule::MaxProperties(count) => most[2] = most[2].min(count),
+                Rule::Minimum(bound) => low = low.max(bound.parse().unwrap_or(low)),
+                Rule::Maximum(bound) => high = high.min(bound.parse().unwrap_or(high)),
+                _ => {}
+            }
+        }
+        let kinds = [Kinds::STRING, Kinds::ARRAY, Kinds::OBJECT];
+        let counted = (0..3).filter(|&index| least[index] > most[index]).map(|index| kinds[index]);
+        let counted = counted.fold(Kinds::NONE, Kinds::or);
+        if low > high { counted.or(Kinds::NUMBER) } else { counted }
+    }
+
+    /// Whether a member must be there and cannot be.
+    fn lacks_a_member(&mut self, node: &Node, depth: usize) -> bool {
+        let members = self.members(node);
+        members.required.iter().any(|name| {
+            self.node(&members.of(name)).is_some_and(|member| self.kinds_within(&member, depth + 1).is_empty())
+        })
+    }
+}

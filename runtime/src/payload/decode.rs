@@ -1,0 +1,235 @@
+//! How the values of fields are read.
+//!
+//! Serde's own implementations are not enough: an integer may be written `1.0`, a value must keep to the rules of its
+//! schema where it is read (so that an error knows its place), and a member written twice is an error in maps, too.
+
+use std::{
+    collections::{BTreeMap, btree_map::Entry},
+    fmt,
+    marker::PhantomData,
+};
+
+use serde::{
+    Deserializer,
+    de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor},
+};
+
+use super::{
+    nested,
+    rules::{self, Rule, Rules},
+};
+use crate::json::{self, Json};
+
+/// Reads a `T` in the way that the implementing type stands for.
+pub trait Decode<T>: Sized {
+    /// Reads a value that keeps to those rules that need no text.
+    ///
+    /// # Errors
+    ///
+    /// The value is no `T` or breaks a rule.
+    fn read<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<T, D::Error>;
+
+    /// Whether any of the rules can only be judged by the text of the value.
+    #[must_use]
+    fn by_text(rules: Rules) -> bool {
+        rules.iter().any(Rule::needs_text)
+    }
+
+    /// Reads a value that keeps to the rules.
+    ///
+    /// # Errors
+    ///
+    /// The value is no `T` or breaks a rule.
+    fn decode<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<T, D::Error> {
+        if !Self::by_text(rules) {
+            return Self::read(deserializer, rules);
+        }
+        let text = json::text(deserializer)?;
+        rules::text(&text, rules).map_err(D::Error::custom)?;
+        nested::read::<Self, T>(&text, rules).map_err(D::Error::custom)
+    }
+}
+
+/// The way of a type that the runtime or the generator made, and of lists, maps and so on of these.
+#[derive(Debug)]
+pub struct Own;
+
+/// The way of a type that the runtime does not know: its own `Deserialize`.
+#[derive(Debug)]
+pub struct Foreign;
+
+/// The way of a list, map, option or box whose values are read in the way `C`.
+#[derive(Debug)]
+pub struct Of<C>(PhantomData<C>);
+
+impl<T: DeserializeOwned> Decode<T> for Foreign {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D, _: Rules) -> Result<T, D::Error> {
+        T::deserialize(deserializer)
+    }
+
+    fn by_text(rules: Rules) -> bool {
+        !rules.is_empty()
+    }
+}
+
+impl Decode<Json> for Own {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<Json, D::Error> {
+        let json: Json = serde::Deserialize::deserialize(deserializer)?;
+        rules::text(json.as_str(), rules).map_err(D::Error::custom)?;
+        Ok(json)
+    }
+
+    fn by_text(_: Rules) -> bool {
+        false
+    }
+}
+
+impl<C: Decode<T>, T> Decode<Box<T>> for Of<C> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<Box<T>, D::Error> {
+        C::read(deserializer, rules).map(Box::new)
+    }
+
+    fn by_text(rules: Rules) -> bool {
+        C::by_text(rules)
+    }
+}
+
+/// Null is always taken; the rules are for other values.
+impl<C: Decode<T>, T> Decode<Option<T>> for Of<C> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<Option<T>, D::Error> {
+        deserializer.deserialize_option(OptionVisitor::<C, T>(Seed::new(rules)))
+    }
+
+    fn by_text(_: Rules) -> bool {
+        false
+    }
+}
+
+impl<C: Decode<T>, T> Decode<Vec<T>> for Of<C> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<Vec<T>, D::Error> {
+        let items = deserializer.deserialize_seq(ListVisitor::<C, T>(Seed::new(rules::each(rules))))?;
+        rules::array(items.len(), rules).map_err(D::Error::custom)?;
+        Ok(items)
+    }
+}
+
+impl<C: Decode<T>, T> Decode<BTreeMap<String, T>> for Of<C> {
+    fn read<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<BTreeMap<String, T>, D::Error> {
+        let map = deserializer.deserialize_map(MapVisitor::<C, T>(Seed::new(rules::each(rules))))?;
+        rules::object(map.len(), |name| map.contains_key(name), rules).map_err(D::Error::custom)?;
+        Ok(map)
+    }
+}
+
+macro_rules! own {
+    ($($container:ty),*) => {$(
+        impl<T> Decode<$container> for Own
+        where
+            Own: Decode<T>,
+        {
+            fn read<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<$container, D::Error> {
+                Of::<Own>::read(deserializer, rules)
+            }
+
+            fn by_text(rules: Rules) -> bool {
+                <Of<Own> as Decode<$container>>::by_text(rules)
+            }
+        }
+    )*};
+}
+
+own!(Box<T>, Option<T>, Vec<T>, BTreeMap<String, T>);
+
+/// Reads one value inside another.
+pub(super) struct Seed<C, T> {
+    rules: Rules,
+    way: PhantomData<fn(C) -> T>,
+}
+
+impl<C, T> Seed<C, T> {
+    pub(super) fn new(rules: Rules) -> Self {
+        Self { rules, way: PhantomData }
+    }
+}
+
+impl<C, T> Clone for Seed<C, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C, T> Copy for Seed<C, T> {}
+
+impl<'de, C: Decode<T>, T> DeserializeSeed<'de> for Seed<C, T> {
+    type Value = T;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
+        C::decode(deserializer, self.rules)
+    }
+}
+
+struct OptionVisitor<C, T>(Seed<C, T>);
+
+impl<'de, C: Decode<T>, T> Visitor<'de> for OptionVisitor<C, T> {
+    type Value = Option<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a value or null")
+    }
+
+    fn visit_none<E: Error>(self) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    fn visit_unit<E: Error>(self) -> Result<Option<T>, E> {
+        Ok(None)
+    }
+
+    fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Option<T>, D::Error> {
+        self.0.deserialize(deserializer).map(Some)
+    }
+}
+
+struct ListVisitor<C, T>(Seed<C, T>);
+
+impl<'de, C: Decode<T>, T> Visitor<'de> for ListVisitor<C, T> {
+    type Value = Vec<T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<T>, A::Error> {
+        let mut items = Vec::new();
+        while let Some(item) = seq.next_element_seed(self.0)? {
+            items.push(item);
+        }
+        Ok(items)
+    }
+}
+
+struct MapVisitor<C, T>(Seed<C, T>);
+
+impl<'de, C: Decode<T>, T> Visitor<'de> for MapVisitor<C, T> {
+    type Value = BTreeMap<String, T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            match members.entry(name) {
+                Entry::Vacant(place) => drop(place.insert(map.next_value_seed(self.0)?)),
+                Entry::Occupied(place) => return Err(duplicate(place.key())),
+            }
+        }
+        Ok(members)
+    }
+}
+
+/// The error of a member that comes twice.
+pub(super) fn duplicate<E: Error>(name: &str) -> E {
+    E::custom(format_args!("the member `{}` comes twice", rules::cut(name)))
+}
