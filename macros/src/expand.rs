@@ -62,10 +62,16 @@ fn implement(krate: &Path, payload: &DeriveInput, members: &TokenStream) -> Toke
 
 fn members(krate: &Path, job: &Job) -> TokenStream {
     let Job { urn, topic, keys } = job;
+    let without_key = keys.is_empty().then(|| {
+        quote!(
+            const HAS_KEY: ::core::primitive::bool = false;
+        )
+    });
     let keys = keys.iter().map(|key| key_function(krate, key));
     quote! {
         const URN: &'static ::core::primitive::str = #urn;
         const TOPIC: &'static ::core::primitive::str = #topic;
+        #without_key
         #(#keys)*
     }
 }

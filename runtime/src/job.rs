@@ -31,6 +31,9 @@ pub trait Job: Serialize + DeserializeOwned + Send + Sync + 'static {
     const URN: &'static str;
     /// The Kafka topic that it is published to.
     const TOPIC: &'static str;
+    /// Whether [`key`](Self::key) may be other than the null key: for the attribute macro to say that it is not.
+    #[doc(hidden)]
+    const HAS_KEY: bool = true;
 
     /// The record key, or `None` for a null key.
     ///

@@ -38,7 +38,7 @@
 //!
 //! All async functions need a tokio runtime with I/O and time enabled. What happens is told by `tracing` events, by
 //! [`ConsumerBuilder::on_event`] and by [`ConsumerBuilder::on_error`]. Features: `testing` (an embedded broker),
-//! `schemars` (JSON Schema of payloads), `validate` (payloads checked by JSON Schema), `redis` and `postgres` (stores of
+//! `schemars` (JSON Schemas of payloads, and their export), `validate` (payloads checked by JSON Schema), `redis` and `postgres` (stores of
 //! the idempotency guard), `otel` (OpenTelemetry traces that go on from publisher to handler, see
 //! [`Delivery::message`]), `tls`, `gssapi`, `zstd`.
 
@@ -50,6 +50,8 @@ mod deliver;
 pub mod envelope;
 mod error;
 mod event;
+#[cfg(feature = "schemars")]
+mod export;
 mod handler;
 mod headers;
 pub mod idempotency;
@@ -83,8 +85,6 @@ mod validate;
 pub use babelqueue_macros::{babel_job, routes};
 pub use uuid::Uuid;
 
-#[cfg(feature = "schemars")]
-pub use crate::schema::json_schema;
 #[cfg(feature = "validate")]
 pub use crate::validate::{SchemaError, Schemas, Violation, Violations};
 pub use crate::{
@@ -108,6 +108,11 @@ pub use crate::{
     settle::{Exhausted, UnknownUrn},
     shutdown::{ShutdownHandle, shutdown_signal},
     topics::{EnsureTopics, EnsureTopicsError, TopicFinding, TopicFindings, TopicReport},
+};
+#[cfg(feature = "schemars")]
+pub use crate::{
+    export::{Difference, Export, ExportError},
+    schema::json_schema,
 };
 
 /// Compiles the examples of the README.

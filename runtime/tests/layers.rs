@@ -35,6 +35,7 @@ const ORDER: &[&str] = &[
     "reinjector",
     "redrive",
     "schema",
+    "export",
     "testing",
     "private",
     "lib",
