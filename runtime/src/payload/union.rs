@@ -55,11 +55,17 @@ fn choose<T: Union>(text: &str) -> Result<T, String> {
         if !form.kinds.contains(&kind) {
             continue;
         }
-        // Where the tag is missing, it is for the form to say whether it may be.
-        if let (Kind::Object, Some((name, values))) = (kind, form.tag)
-            && !tag.value(name).is_none_or(|value| values.iter().any(|known| json::equal(known, value)))
-        {
-            continue;
+        match form.tag {
+            Some((name, values)) if kind == Kind::Object => match tag.value(name) {
+                Some(value) if values.iter().any(|known| json::equal(known, value)) => {}
+                Some(_) => continue,
+                // It is for the form to say whether its tag may be missing. If it may not, this form was not meant.
+                None => match (form.read)(text) {
+                    Ok(value) => return Ok(value),
+                    Err(_) => continue,
+                },
+            },
+            _ => {}
         }
         match (form.read)(text) {
             Ok(value) => return Ok(value),
@@ -68,7 +74,6 @@ fn choose<T: Union>(text: &str) -> Result<T, String> {
     }
     Err(match failures.as_slice() {
         [] => no_form::<T>(kind, text, &mut tag),
-        several if several.len() > 1 && tag.is_missing() => no_form::<T>(kind, text, &mut tag),
         [(_, error), others @ ..] if others.iter().all(|(_, other)| other == error) => error.clone(),
         several => {
             let reasons: Vec<_> = several.iter().map(|(name, error)| format!("{name}: {}", short(error))).collect();
@@ -104,11 +109,6 @@ struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// Whether it was looked for, and is not there.
-    fn is_missing(&self) -> bool {
-        matches!(self.last, Some((_, None)))
-    }
-
     /// The value of the member `name`.
     fn value(&mut self, name: &'static str) -> Option<&'a str> {
         if let Some((last, value)) = self.last
