@@ -18,6 +18,8 @@ pub fn configure() -> Config {
         registry: PathBuf::from("schemas/registry.json"),
         crate_path: emit::DEFAULT_CRATE.to_owned(),
         json_schema: false,
+        derives: Vec::new(),
+        non_exhaustive: false,
         rerun_if_changed: true,
         out_dir: None,
     }
@@ -30,6 +32,8 @@ pub struct Config {
     registry: PathBuf,
     crate_path: String,
     json_schema: bool,
+    derives: Vec<String>,
+    non_exhaustive: bool,
     rerun_if_changed: bool,
     out_dir: Option<PathBuf>,
 }
@@ -53,6 +57,20 @@ impl Config {
     /// this is called.
     pub fn json_schema(mut self, on: bool) -> Self {
         self.json_schema = on;
+        self
+    }
+
+    /// One more trait that every generated type derives, by the path of its macro, such as `::core::cmp::Eq`. `Clone`,
+    /// `Debug` and `PartialEq` are always there, and for enums of known values `Copy`, `Eq` and `Hash`.
+    pub fn derive(mut self, path: impl Into<String>) -> Self {
+        self.derives.push(path.into());
+        self
+    }
+
+    /// Whether the generated types are `#[non_exhaustive]`: crates that depend on theirs then go on compiling when a
+    /// schema gets more members or values. They are not unless this is called.
+    pub fn non_exhaustive(mut self, on: bool) -> Self {
+        self.non_exhaustive = on;
         self
     }
 
@@ -107,13 +125,12 @@ impl Config {
     }
 
     fn code(&self, run: &mut Run) -> Result<String, Error> {
-        let crate_path = syn::parse_str(&self.crate_path).map_err(|error| {
-            Problem::file(
-                "build script",
-                format!("crate_path `{}` is no path: {error}", self.crate_path.escape_debug()),
-            )
-        })?;
-        let style = Style { crate_path, json_schema: self.json_schema, derives: Vec::new(), non_exhaustive: false };
+        let style = Style {
+            crate_path: path("crate_path", &self.crate_path)?,
+            json_schema: self.json_schema,
+            derives: self.derives.iter().map(|derive| path("derive", derive)).collect::<Result<_, _>>()?,
+            non_exhaustive: self.non_exhaustive,
+        };
         let mut entries = self.entries(run)?;
         let mut topics = Vec::new();
         entries.sort_by(|a, b| a.topic.cmp(&b.topic));
@@ -164,6 +181,13 @@ impl Config {
         }
         std::fs::write(&path, code).map_err(|error| Problem::file(FILE, format!("cannot write it: {error}")).into())
     }
+}
+
+/// A path that the build script gives as text.
+fn path(option: &str, text: &str) -> Result<syn::Path, Problem> {
+    syn::parse_str(text).map_err(|error| {
+        Problem::file("build script", format!("{option} `{}` is no path: {error}", text.escape_debug()))
+    })
 }
 
 /// Names everything in `topic`; names that cannot be told apart are problems.
