@@ -23,7 +23,7 @@ const OPEN: usize = 2 * LEVELS;
 const READINGS: usize = 2 * LEVELS;
 
 /// What may be read in any case, as a short text may have many forms.
-const BYTES: usize = 8 << 20;
+const BYTES: usize = 1 << 20;
 
 #[derive(Clone, Copy)]
 struct Count {
