@@ -29,6 +29,8 @@ pub(super) enum Form {
     Struct,
     Enum(Vec<Literal>),
     Union(Vec<Branch>),
+    /// The form of the only branch that is left of a union.
+    Same(Node),
 }
 
 impl Lowering<'_> {
@@ -49,9 +51,7 @@ impl Lowering<'_> {
         if let Some(mut branches) = self.branches(node, kinds) {
             return match branches.pop() {
                 Some(only) if branches.is_empty() => {
-                    let mut formed = self.form(&only.node, only.kinds);
-                    formed.nullable |= nullable;
-                    formed
+                    Formed { form: Form::Same(only.node), nullable, rules: Vec::new() }
                 }
                 last => {
                     branches.extend(last);

@@ -137,10 +137,10 @@ impl<'a> Lowering<'a> {
             return None;
         }
         let whole = self.normal(&node);
-        let Formed { form, .. } = self.form(&node, kinds);
+        let (formed, form) = self.payload_form(&node, kinds);
         let (kind, parts) = match form {
             Form::Union(branches) => (Kind::Union(Vec::new()), Parts::Branches(branches)),
-            _ => (Kind::Struct(crate::model::Struct::default()), Parts::Members(node.clone())),
+            _ => (Kind::Struct(crate::model::Struct::default()), Parts::Members(formed)),
         };
         let ty = self.add(&root, kind);
         if node.place.id() == root.id() {
@@ -148,6 +148,18 @@ impl<'a> Lowering<'a> {
         }
         self.queue.push_back((ty, parts));
         Some(ty)
+    }
+
+    /// The form of a payload, and the node that has it: the payload itself, or the only branch of its unions.
+    fn payload_form(&mut self, payload: &Node, kinds: Kinds) -> (Node, Form) {
+        let mut node = payload.clone();
+        let mut seen = HashSet::new();
+        loop {
+            match self.form(&node, kinds).form {
+                Form::Same(only) if seen.insert(only.key.clone()) => node = only,
+                form => return (node, form),
+            }
+        }
     }
 
     /// The node of schemas that all hold.
@@ -178,14 +190,20 @@ impl<'a> Lowering<'a> {
         }
         let Formed { form, nullable, rules } = self.form(&node, kinds);
         self.open.insert(node.key.clone());
-        let ty = self.ty(&node, form, nullable, nesting);
+        let slot = match form {
+            Form::Same(only) => {
+                self.slot(&only, nesting + 1).map(|slot| Slot { nullable: slot.nullable || nullable, ..slot })
+            }
+            form => self.ty(&node, form, nullable, nesting).map(|ty| Slot { ty, nullable, rules }),
+        };
         self.open.remove(&node.key);
-        Some(Slot { ty: ty?, nullable, rules })
+        slot
     }
 
     fn ty(&mut self, node: &Node, form: Form, nullable: bool, nesting: usize) -> Option<Type> {
         let (kind, parts) = match form {
             Form::Plain(ty) => return Some(ty),
+            Form::Same(only) => return Some(self.slot(&only, nesting + 1)?.ty),
             Form::List(item) => return Some(Type::List(Box::new(self.slot(&item, nesting + 1)?))),
             Form::Map(value) => return Some(Type::Map(Box::new(self.slot(&value, nesting + 1)?))),
             Form::Tuple(items) => {

@@ -223,6 +223,19 @@ fn unions_are_told_apart_or_kept_as_json() {
             r#"{"oneOf":[{"type":"object","properties":{"k":{"const":"x.a"},"a":{"type":"string"}},"required":["k"]},{"type":"object","properties":{"k":{"const":"x.b"}},"required":["k"]}]}"#,
             "<x.a@k=x.a: {a?: String, k = 'x.a', *}, x.b@k=x.b: {k = 'x.b', *}>",
         ),
+        (
+            r##"{"$defs":{"n":{"type":"object","properties":{"a":{"type":"string"}}}},"anyOf":[{"$ref":"#/properties/v/$defs/n"},{"type":"null"}]}"##,
+            "{a?: String, *}|null",
+        ),
+        (
+            r##"{"description":"d","anyOf":[{"type":"null"},{"type":"array","items":{"anyOf":[{"enum":["x","y"]},{"type":"null"}]}}]}"##,
+            "['x'|'y'|null]|null",
+        ),
+        (
+            r##"{"type":"object","properties":{"next":{"anyOf":[{"$ref":"#/properties/v"},{"type":"null"}]}}}"##,
+            "{next?: box ^1|null, *}",
+        ),
+        (r##"{"anyOf":[{"$ref":"#/properties/v"},{"type":"null"}]}"##, "Json Kinds(Kinds(126))|null"),
         (r#"{"anyOf":[{"type":"string","maxLength":3},{"type":"string","minLength":9}]}"#, "String"),
         (
             r#"{"anyOf":[{"type":"object","required":["a"]},{"type":"object","required":["b"]}]}"#,
@@ -233,6 +246,17 @@ fn unions_are_told_apart_or_kept_as_json() {
             "{a?: String, *}",
         ),
     ]);
+}
+
+#[test]
+fn a_payload_of_one_branch_is_that_branch() {
+    assert_eq!(payload(r#"{"oneOf":[{"type":"object","properties":{"a":{"type":"string"}}}]}"#), "{a?: String, *}");
+    assert_eq!(
+        payload(
+            r##"{"$defs":{"n":{"type":"object","properties":{"a":{"type":"string"}}}},"anyOf":[{"$ref":"#/$defs/n"},{"type":"null"}]}"##
+        ),
+        "{a?: String, *}"
+    );
 }
 
 #[test]
