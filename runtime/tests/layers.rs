@@ -62,7 +62,7 @@ fn collect(tokens: &TokenStream, found: &mut Vec<String>) {
             TokenTree::Ident(ident)
                 if ident == "crate"
                     && tokens.get(index + 1).is_some_and(|t| t.to_string() == ":")
-                    && !index.checked_sub(1).and_then(|i| tokens.get(i)).is_some_and(|t| t.to_string() == "$") =>
+                    && index.checked_sub(1).and_then(|i| tokens.get(i)).is_none_or(|t| t.to_string() != "$") =>
             {
                 match tokens.get(index + 3) {
                     // `crate::{a, b::{c, d}}`: a name at the start, and behind each comma.
