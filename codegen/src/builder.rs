@@ -83,14 +83,15 @@ impl Config {
         self
     }
 
-    /// Lets every generated type derive `path` too, such as `Eq` or `::my_crate::Audit`.
+    /// One more trait that every generated type derives, by the path of its macro, such as `::core::cmp::Eq`. `Clone`,
+    /// `Debug` and `PartialEq` are always there, and for enums of known values `Copy`, `Eq` and `Hash`.
     pub fn derive(mut self, path: impl Into<String>) -> Self {
         self.derives.push(path.into());
         self
     }
 
-    /// Whether the generated structs and enums are `#[non_exhaustive]`, so that a new member or value does not break
-    /// other crates that use them; they are not unless this is called.
+    /// Whether the generated types are `#[non_exhaustive]`: crates that depend on theirs then go on compiling when a
+    /// schema gets more members or values. They are not unless this is called.
     pub fn non_exhaustive(mut self, on: bool) -> Self {
         self.non_exhaustive = on;
         self
@@ -198,8 +199,8 @@ impl Config {
     }
 
     fn code(&self, arena: &mut Arena) -> Result<String, Error> {
-        let crate_path = self.path("crate_path", &self.crate_path)?;
-        let derives = self.derives.iter().map(|path| self.path("derive", path)).collect::<Result<_, _>>()?;
+        let crate_path = path("crate_path", &self.crate_path)?;
+        let derives = self.derives.iter().map(|derive| path("derive", derive)).collect::<Result<_, _>>()?;
         let style = Style { crate_path, json_schema: self.json_schema, derives, non_exhaustive: self.non_exhaustive };
         let mut entries = self.entries(arena)?;
         let roots: Vec<Location> = entries.iter().map(|entry| Location::root(&entry.schema)).collect();
@@ -229,13 +230,6 @@ impl Config {
         })
     }
 
-    /// A path of Rust that the setting `name` holds.
-    fn path(&self, name: &str, path: &str) -> Result<syn::Path, Problem> {
-        syn::parse_str(path).map_err(|error| {
-            Problem::file("build script", format!("{name} `{}` is no path: {error}", path.escape_debug()))
-        })
-    }
-
     fn entries(&self, arena: &mut Arena) -> Result<Vec<Entry>, Error> {
         let shown = self.registry.display().to_string();
         let Some(file) = self.registry.file_name().and_then(|name| name.to_str()) else {
@@ -262,6 +256,13 @@ impl Config {
         }
         std::fs::write(&path, code).map_err(|error| Problem::file(FILE, format!("cannot write it: {error}")).into())
     }
+}
+
+/// A path that the build script gives as text.
+fn path(option: &str, text: &str) -> Result<syn::Path, Problem> {
+    syn::parse_str(text).map_err(|error| {
+        Problem::file("build script", format!("{option} `{}` is no path: {error}", text.escape_debug()))
+    })
 }
 
 /// Names everything in `topic`; names that cannot be told apart are problems.

@@ -200,6 +200,10 @@ pub(crate) enum Rule {
     OneOf(Vec<String>),
     /// None of these JSON values.
     NoneOf(Vec<String>),
+    /// How many items at least and at most keep to these rules.
+    Contains(u64, u64, Vec<Rule>),
+    /// What the names of members keep to.
+    Names(Vec<Rule>),
 }
 
 /// A value of a known type, as Rust would write it.

@@ -59,8 +59,11 @@ fn collect(tokens: &TokenStream, found: &mut Vec<String>) {
     for (index, token) in tokens.iter().enumerate() {
         match token {
             TokenTree::Group(group) => collect(&group.stream(), found),
+            // `$crate` in a macro is what its users import.
             TokenTree::Ident(ident)
-                if ident == "crate" && tokens.get(index + 1).is_some_and(|t| t.to_string() == ":") =>
+                if ident == "crate"
+                    && tokens.get(index + 1).is_some_and(|t| t.to_string() == ":")
+                    && index.checked_sub(1).and_then(|i| tokens.get(i)).is_none_or(|t| t.to_string() != "$") =>
             {
                 match tokens.get(index + 3) {
                     // `crate::{a, b::{c, d}}`: a name at the start, and behind each comma.
@@ -122,7 +125,7 @@ fn no_module_imports_one_below_it() {
 
 #[test]
 fn imports_are_found_in_groups_and_alone() {
-    let text = "use crate::error::A;\nuse crate::{\n    job::{B, C},\n    kafka::{self, D},\n};\n// crate::no\nfn f() { crate::record::g() }";
+    let text = "use crate::error::A;\nuse crate::{\n    job::{B, C},\n    kafka::{self, D},\n};\n// crate::no\nfn f() { crate::record::g() }\nmacro_rules! m { () => { $crate::private::x() } }";
     assert_eq!(imports(text), ["error", "job", "kafka", "record"]);
 }
 

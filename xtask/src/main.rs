@@ -23,8 +23,8 @@ use anyhow::{Result, bail};
 const USAGE: &str = "\
 Usage: cargo xtask <command>
 
-  test [step…]   run all tests, or only the named steps: unit, readme, conformance, stores,
-                 live, orders
+  test [step…]   run all tests, or only the named steps: unit, numbers, readme,
+                 conformance, schemas, stores, live, orders
   conformance    run the conformance suite of the wire contract
   schema-suite [draft7|draft2020-12|gcn] [part of a file's path] [--list type]
                  measure the generator by the official JSON Schema test suite and by real schemas;

@@ -3,13 +3,13 @@
 use std::process::{Command, ExitCode};
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 
 use crate::cargo::cargo;
 use crate::kafka::{self, Running};
 use crate::process::{check_interrupted, run_ok};
 use crate::stores::Stores;
-use crate::{conformance, python, readme};
+use crate::{conformance, python, readme, schema_suite};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -17,14 +17,23 @@ enum Step {
     Numbers,
     Readme,
     Conformance,
+    Schemas,
     Stores,
     Live,
     Orders,
 }
 
 impl Step {
-    const ALL: [Self; 7] =
-        [Self::Unit, Self::Numbers, Self::Readme, Self::Conformance, Self::Stores, Self::Live, Self::Orders];
+    const ALL: [Self; 8] = [
+        Self::Unit,
+        Self::Numbers,
+        Self::Readme,
+        Self::Conformance,
+        Self::Schemas,
+        Self::Stores,
+        Self::Live,
+        Self::Orders,
+    ];
 
     fn name(self) -> &'static str {
         match self {
@@ -32,6 +41,7 @@ impl Step {
             Self::Numbers => "numbers",
             Self::Readme => "readme",
             Self::Conformance => "conformance",
+            Self::Schemas => "schemas",
             Self::Stores => "stores",
             Self::Live => "live",
             Self::Orders => "orders",
@@ -44,6 +54,7 @@ impl Step {
             Self::Numbers => "the same with serde_json's arbitrary precision, which any other dependency may turn on",
             Self::Readme => "the packages in the README, as a newcomer runs them",
             Self::Conformance => "the contract's conformance suite",
+            Self::Schemas => "the generator on the official JSON Schema test suite",
             Self::Stores => "the idempotency guard's stores on real servers",
             Self::Live => "a real broker, and the SDK for Python",
             Self::Orders => "the examples on a real broker",
@@ -123,6 +134,11 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
         Step::Numbers => run_ok(&mut cargo(NUMBERS)),
         Step::Readme => readme::run(),
         Step::Conformance => conformance::run(),
+        Step::Schemas => {
+            let code = schema_suite::run(&[])?;
+            ensure!(code == ExitCode::SUCCESS, "the generator falls short");
+            Ok(())
+        }
         Step::Stores => {
             let stores = Stores::start()?;
             let mut command = cargo(STORES);
@@ -177,7 +193,7 @@ mod tests {
         let error = choose(&["unit", "life"]).unwrap_err().to_string();
         assert_eq!(
             error,
-            "no test step is called `life`; there are unit, numbers, readme, conformance, stores, live, orders"
+            "no test step is called `life`; there are unit, numbers, readme, conformance, schemas, stores, live, orders"
         );
     }
 

@@ -10,6 +10,8 @@ mod rules;
 mod schema;
 mod structs;
 mod table;
+#[cfg(test)]
+mod tests;
 mod types;
 mod unions;
 mod values;

@@ -23,7 +23,7 @@ fn nested(slot: &Slot) -> Option<String> {
     (!rules.is_empty()).then(|| format!("&[{rules}]"))
 }
 
-/// The rules of an object as a whole; empty if there are none.
+/// Rules of JSON values, such as those of an object as a whole; empty if there are none.
 pub(super) fn of_object(rules: &[Rule]) -> String {
     rules.iter().map(|rule| one(rule, &Type::Json)).collect::<Vec<_>>().join(", ")
 }
@@ -48,6 +48,8 @@ fn one(rule: &Rule, ty: &Type) -> String {
         Rule::DependentRequired(name, names) => format!("DependentRequired({}, &[{}])", text(name), texts(names)),
         Rule::OneOf(values) => format!("OneOf(&[{}])", texts(values)),
         Rule::NoneOf(values) => format!("NoneOf(&[{}])", texts(values)),
+        Rule::Contains(least, most, rules) => format!("Contains({least}, {most}, &[{}])", of_object(rules)),
+        Rule::Names(rules) => format!("Names(&[{}])", of_object(rules)),
     }
 }
 

@@ -33,7 +33,11 @@ impl Lowering<'_> {
             object.fields.push(self.field(wire, slot, required, &roots, &member));
         }
         object.rest = self.rest_of(node, &members);
-        object.rules = self.rules(node).into_iter().filter(|rule| rule.kinds() == Kinds::OBJECT).collect();
+        object.rules = self
+            .all_rules(node)
+            .into_iter()
+            .filter(|rule| rule.kinds() == Kinds::OBJECT && !matches!(rule, Rule::Names(_)))
+            .collect();
         if let Some(ty) = self.types.get_mut(id) {
             ty.kind = Kind::Struct(object);
         }
@@ -138,10 +142,12 @@ impl Rule {
             | Self::ExclusiveMaximum(_)
             | Self::MultipleOf(_) => Kinds::NUMBER,
             Self::MinLength(_) | Self::MaxLength(_) => Kinds::STRING,
-            Self::MinItems(_) | Self::MaxItems(_) | Self::UniqueItems => Kinds::ARRAY,
-            Self::MinProperties(_) | Self::MaxProperties(_) | Self::Required(_) | Self::DependentRequired(..) => {
-                Kinds::OBJECT
-            }
+            Self::MinItems(_) | Self::MaxItems(_) | Self::UniqueItems | Self::Contains(..) => Kinds::ARRAY,
+            Self::MinProperties(_)
+            | Self::MaxProperties(_)
+            | Self::Required(_)
+            | Self::DependentRequired(..)
+            | Self::Names(_) => Kinds::OBJECT,
             Self::Kinds(_) | Self::OneOf(_) | Self::NoneOf(_) => Kinds::ALL,
         }
     }

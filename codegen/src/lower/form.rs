@@ -37,7 +37,7 @@ impl Lowering<'_> {
     /// The form of `node`, whose values have the kinds `kinds`, not none.
     pub(super) fn form(&mut self, node: &Node, kinds: Kinds) -> Formed {
         let nullable = kinds.meets(Kinds::NULL) && kinds != Kinds::NULL;
-        let rules = self.rules(node);
+        let rules = self.all_rules(node);
         let plain = |ty, nullable, rules| Formed { form: Form::Plain(ty), nullable, rules };
         if let Some(path) = self.rust_type(node) {
             return plain(Type::Foreign(path), nullable, Vec::new());

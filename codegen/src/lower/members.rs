@@ -77,7 +77,9 @@ impl Lowering<'_> {
             members.patterned |= !schema.object.patterns.is_empty();
             members.rest.extend(schema.object.additional);
             if let Some((root, evaluated)) = unevaluated {
-                members.patterned |= !evaluated.patterns.is_empty();
+                // Of names that were looked at where they have no schema here nothing is known either.
+                members.patterned |= !evaluated.patterns.is_empty()
+                    || evaluated.names.iter().any(|name| !members.named.contains_key(name));
                 members.rest.push(root);
             }
         }

@@ -146,8 +146,10 @@ impl Schema {
             || !object.patterns.is_empty()
             || object.additional.is_some()
             || object.unevaluated.is_some()
+            || object.names.is_some()
             || !array.prefix.is_empty()
             || array.items.is_some()
+            || array.contains.is_some()
             || array.unevaluated.is_some()
     }
 
@@ -157,6 +159,12 @@ impl Schema {
 
     pub(super) fn says_only_kinds(&self) -> bool {
         !self.is_structural() && self.rules.is_empty() && self.not.is_none() && !self.unchecked
+    }
+
+    /// Whether rules of JSON values say all that it says.
+    pub(super) fn says_only_rules(&self) -> bool {
+        let rest = Self { values: None, ..self.clone() };
+        !rest.is_structural() && self.not.is_none() && !self.unchecked
     }
 
     pub(super) fn says_only_values(&self) -> bool {
@@ -180,6 +188,8 @@ fn says_more(schema: &Schema, kinds: Kinds) -> bool {
         || !object.patterns.is_empty()
         || object.additional.is_some()
         || object.unevaluated.is_some()
+        || object.names.is_some()
+        || schema.array.contains.is_some()
         || !schema.array.prefix.is_empty()
         || schema.array.items.is_some()
         || schema.array.unevaluated.is_some()

@@ -104,8 +104,14 @@ impl Lowering<'_> {
         schema.says_only_values().then(|| schema.values.clone()).flatten()
     }
 
-    /// Rules of the node's schemas, and what is refused by `not`.
-    pub(super) fn rules(&mut self, node: &Node) -> Vec<Rule> {
+    /// Rules of the node's schemas, what is refused by `not`, and what items and names must keep to.
+    pub(super) fn all_rules(&mut self, node: &Node) -> Vec<Rule> {
+        let mut rules = self.rules(node);
+        rules.extend(self.inner_rules(node));
+        rules
+    }
+
+    fn rules(&mut self, node: &Node) -> Vec<Rule> {
         let mut rules = Vec::new();
         for id in &node.schemas {
             let schema = self.arena.get(*id);
@@ -117,6 +123,37 @@ impl Lowering<'_> {
         rules.extend(node.rules.iter().cloned());
         rules.dedup();
         rules
+    }
+
+    /// Rules that judge items and names one by one, where such rules say all that the schemas of those say.
+    fn inner_rules(&mut self, node: &Node) -> Vec<Rule> {
+        let mut rules = Vec::new();
+        for id in &node.schemas {
+            let schema = self.arena.get(*id);
+            if let Some((item, least, most)) = schema.array.contains
+                && let Some(item) = self.exact_rules(item)
+            {
+                rules.push(Rule::Contains(least, most, item));
+            }
+            if let Some(name) = schema.object.names
+                && let Some(name) = self.exact_rules(name)
+            {
+                rules.push(Rule::Names(name));
+            }
+        }
+        rules
+    }
+
+    /// The rules of JSON values that say all that a schema says, if there are such.
+    fn exact_rules(&mut self, id: SchemaId) -> Option<Vec<Rule>> {
+        let node = self.node(&[id])?;
+        if !node.schemas.iter().all(|id| self.arena.get(*id).says_only_rules()) {
+            return None;
+        }
+        let kinds = self.kinds(&node);
+        let values = self.values(&node).map(|values| values.into_iter().map(|value| value.json).collect());
+        let kinds = (kinds != Kinds::ALL).then_some(Rule::Kinds(kinds));
+        Some(kinds.into_iter().chain(values.map(Rule::OneOf)).chain(self.rules(&node)).collect())
     }
 
     /// The kinds that contradicting bounds take away.

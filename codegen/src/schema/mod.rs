@@ -35,7 +35,7 @@ pub(crate) struct Schema {
     pub(crate) values: Option<Vec<Literal>>,
     pub(crate) format: Option<String>,
     pub(crate) rules: Vec<Rule>,
-    /// Keywords that the types leave to the validation of payloads: `pattern`, `contains`, `propertyNames`.
+    /// `pattern`, which the types leave to the validation of payloads.
     pub(crate) unchecked: bool,
     /// Schemas that hold for the same value: `$ref`, `$dynamicRef`, `allOf`.
     pub(crate) also: Vec<SchemaId>,
@@ -72,6 +72,8 @@ pub(crate) struct Object {
     pub(crate) required: Vec<String>,
     pub(crate) patterns: Vec<(String, SchemaId)>,
     pub(crate) additional: Option<SchemaId>,
+    /// `propertyNames`.
+    pub(crate) names: Option<SchemaId>,
     pub(crate) unevaluated: Option<SchemaId>,
 }
 
@@ -80,6 +82,8 @@ pub(crate) struct Object {
 pub(crate) struct Array {
     pub(crate) prefix: Vec<SchemaId>,
     pub(crate) items: Option<SchemaId>,
+    /// `contains`, with `minContains` and `maxContains`.
+    pub(crate) contains: Option<(SchemaId, u64, u64)>,
     pub(crate) unevaluated: Option<SchemaId>,
 }
 

@@ -33,7 +33,7 @@ pub(super) fn schema(arena: &mut Arena, place: &Location) -> Schema {
         values(&mut reader, &mut schema, dialect);
         numbers(&mut reader, &mut schema.rules, dialect);
         sizes(&mut reader, &mut schema.rules);
-        schema.unchecked = ["pattern", "contains", "propertyNames"].iter().any(|keyword| reader.has(keyword));
+        schema.unchecked = reader.has("pattern");
         schema.object = object(&mut reader, &mut schema.rules, &mut schema.conditional, dialect);
         schema.array = array(&mut reader, &mut schema.rules, &mut schema.conditional, dialect);
     }
@@ -141,8 +141,9 @@ fn applicators(reader: &mut Reader<'_>, schema: &mut Schema, dialect: Dialect) {
     schema.not = reader.schema("not");
     if dialect >= Dialect::Draft7 {
         let condition = reader.schema("if").is_some();
-        let then = [reader.schema("then"), reader.schema("else")];
-        schema.conditional |= condition && then.iter().any(Option::is_some);
+        reader.schema("then");
+        reader.schema("else");
+        schema.conditional |= condition;
     }
 }
 
@@ -242,12 +243,15 @@ fn object(reader: &mut Reader<'_>, rules: &mut Vec<Rule>, conditional: &mut bool
         required: reader.texts("required").unwrap_or_default(),
         patterns: reader.schema_map("patternProperties"),
         additional: reader.schema("additionalProperties"),
+        names: None,
         unevaluated: None,
     };
     for (pattern, _) in &object.patterns {
         check_pattern(reader, &reader.place.join("patternProperties").join(pattern), pattern);
     }
-    reader.schema("propertyNames");
+    if dialect >= Dialect::Draft6 {
+        object.names = reader.schema("propertyNames");
+    }
     if dialect >= Dialect::Draft2019 {
         object.unevaluated = reader.schema("unevaluatedProperties");
         *conditional |= !reader.schema_map("dependentSchemas").is_empty();
@@ -295,7 +299,13 @@ fn array(reader: &mut Reader<'_>, rules: &mut Vec<Rule>, conditional: &mut bool,
         // It says nothing beside one schema for all items, but must be a schema all the same.
         reader.schema("additionalItems");
     }
-    if dialect >= Dialect::Draft6 && reader.schema("contains").is_some() {
+    if dialect >= Dialect::Draft6
+        && let Some(item) = reader.schema("contains")
+    {
+        let counted = dialect >= Dialect::Draft2019;
+        let least = if counted { reader.count("minContains").unwrap_or(1) } else { 1 };
+        let most = if counted { reader.count("maxContains").unwrap_or(u64::MAX) } else { u64::MAX };
+        array.contains = Some((item, least, most));
         // Only the newest dialect counts the items that `contains` found as evaluated.
         *conditional |= dialect >= Dialect::Draft2020;
     }

@@ -97,6 +97,26 @@ fn a_crate_path_that_is_none_is_an_error() {
 }
 
 #[test]
+fn every_type_has_the_derives_that_the_build_script_asks_for() {
+    let folder = Folder::of_schema(r#"{"type":"object","properties":{"a":{"enum":["x"]}}}"#);
+    folder.config().derive("::core::cmp::Eq").derive("Debug").generate().expect("code");
+    let code = fs::read_to_string(folder.output()).expect("the generated file");
+    assert!(code.contains("#[derive(Clone, Debug, PartialEq, ::core::cmp::Eq)]\n    pub struct X "), "{code}");
+    assert!(code.contains("#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n    pub enum XA "), "{code}");
+    let error = folder.config().derive("Eq, Hash").generate().expect_err("no path");
+    assert!(error.to_string().contains("derive `Eq, Hash` is no path"), "{error}");
+}
+
+#[test]
+fn types_are_non_exhaustive_only_when_the_build_script_says_so() {
+    let folder = Folder::of_schema(r#"{"type":"object","properties":{"a":{"enum":["x"]}}}"#);
+    assert!(!folder.code().expect("code").contains("non_exhaustive"));
+    folder.config().non_exhaustive(true).generate().expect("code");
+    let code = fs::read_to_string(folder.output()).expect("the generated file");
+    assert_eq!(code.matches("#[non_exhaustive]\n    pub ").count(), 2, "{code}");
+}
+
+#[test]
 fn debug_prints_one_line_a_problem_as_a_build_script_shows_it() {
     let error =
         Folder::new(&[("registry.json", REGISTRY), ("x.json", "{\n]")]).config().generate().expect_err("broken");

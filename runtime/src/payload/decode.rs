@@ -40,8 +40,9 @@ pub trait Decode<T>: Sized {
     /// # Errors
     ///
     /// The value is no `T` or breaks a rule.
+    #[inline]
     fn decode<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<T, D::Error> {
-        if !Self::by_text(rules) {
+        if rules.is_empty() || !Self::by_text(rules) {
             return Self::read(deserializer, rules);
         }
         let text = json::text(deserializer)?;
@@ -163,6 +164,7 @@ impl<C, T> Copy for Seed<C, T> {}
 impl<'de, C: Decode<T>, T> DeserializeSeed<'de> for Seed<C, T> {
     type Value = T;
 
+    #[inline]
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<T, D::Error> {
         C::decode(deserializer, self.rules)
     }
@@ -199,6 +201,7 @@ impl<'de, C: Decode<T>, T> Visitor<'de> for ListVisitor<C, T> {
         f.write_str("an array")
     }
 
+    #[inline]
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Vec<T>, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = seq.next_element_seed(self.0)? {
@@ -232,4 +235,75 @@ impl<'de, C: Decode<T>, T> Visitor<'de> for MapVisitor<C, T> {
 /// The error of a member that comes twice.
 pub(super) fn duplicate<E: Error>(name: &str) -> E {
     E::custom(format_args!("the member `{}` comes twice", rules::cut(name)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::payload::Bound;
+
+    fn read<C: Decode<T>, T>(text: &str, rules: Rules) -> Result<T, String> {
+        let outcome = C::decode(&mut serde_json::Deserializer::from_str(text), rules);
+        outcome.map_err(|error| error.to_string().split(" at line").next().unwrap_or("").to_owned())
+    }
+
+    #[test]
+    fn rules_of_items_are_kept_at_any_depth() {
+        const RULES: Rules = &[Rule::MaxItems(2), Rule::Each(&[Rule::Each(&[Rule::Maximum(Bound::Whole(9))])])];
+        type Nested = Vec<Option<BTreeMap<String, u8>>>;
+        assert_eq!(
+            read::<Own, Nested>(r#"[null,{"a":9.0}]"#, RULES),
+            Ok(vec![None, Some([("a".to_owned(), 9)].into())])
+        );
+        assert_eq!(read::<Own, Nested>(r#"[{"a":10}]"#, RULES).unwrap_err(), "above the maximum 9");
+        assert_eq!(read::<Own, Nested>("[{},{},{}]", RULES).unwrap_err(), "more than 2 items");
+    }
+
+    #[test]
+    fn a_null_is_taken_whatever_the_rules_of_other_values_are() {
+        const RULES: Rules = &[Rule::OneOf(&["\"a\"", "\"b\""])];
+        assert_eq!(read::<Own, Option<String>>("null", RULES), Ok(None));
+        assert_eq!(read::<Own, Option<String>>("\"b\"", RULES), Ok(Some("b".to_owned())));
+        assert!(read::<Own, Option<String>>("\"c\"", RULES).is_err());
+    }
+
+    #[test]
+    fn a_type_that_the_runtime_does_not_know_reads_itself_at_any_depth() {
+        const RULES: Rules = &[Rule::Each(&[Rule::NoneOf(&["\"::1\""])])];
+        type Addresses = Vec<Option<std::net::IpAddr>>;
+        let found = read::<Of<Of<Foreign>>, Addresses>(r#"["127.0.0.1",null]"#, RULES).unwrap();
+        assert_eq!(found, [Some([127, 0, 0, 1].into()), None]);
+        assert!(read::<Of<Of<Foreign>>, Addresses>(r#"["localhost"]"#, RULES).is_err());
+        assert!(read::<Of<Of<Foreign>>, Addresses>(r#"["::1"]"#, RULES).is_err());
+        let (number, address): (u8, std::net::IpAddr) = read::<(Own, Foreign), _>(r#"[1.0,"::1"]"#, &[]).unwrap();
+        assert_eq!((number, address.is_loopback()), (1, true));
+    }
+
+    #[test]
+    fn a_member_of_a_map_comes_once() {
+        assert_eq!(
+            read::<Own, BTreeMap<String, u8>>(r#"{"a":1,"\u0061":1}"#, &[]).unwrap_err(),
+            "the member `a` comes twice"
+        );
+    }
+
+    #[test]
+    fn an_array_of_a_fixed_length_has_that_length() {
+        assert_eq!(read::<Own, [(); 0]>("[]", &[]), Ok([]));
+        assert_eq!(read::<Own, [(); 0]>("[1]", &[]).unwrap_err(), "the array has to have 0 items");
+        assert_eq!(read::<Own, (bool,)>("[true]", &[]), Ok((true,)));
+        assert_eq!(read::<Own, (bool,)>("[]", &[]).unwrap_err(), "the array has to have 1 item");
+        assert_eq!(serde_json::to_string(&([(); 0], (1,))).unwrap(), "[[],[1]]");
+    }
+
+    #[test]
+    fn a_double_is_finite() {
+        assert_eq!(read::<Own, f64>("1e308", &[]), Ok(1e308));
+        assert_eq!(read::<Own, f32>("16777217", &[]), Ok(16_777_216.0));
+        for text in ["1e400", "-1e400"] {
+            assert!(read::<Own, f64>(text, &[]).is_err());
+        }
+        assert_eq!(read::<Own, f32>("1e39", &[]).unwrap_err(), "the number is out of range of `f32`");
+        assert!(read::<Own, f64>(&"9".repeat(400), &[]).is_err());
+    }
 }

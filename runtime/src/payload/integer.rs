@@ -44,11 +44,17 @@ fn plain(text: &str) -> Option<i64> {
 macro_rules! integers {
     ($($integer:ident)*) => {$(
         impl Decode<$integer> for Own {
+            #[inline]
             fn read<'de, D: Deserializer<'de>>(deserializer: D, rules: Rules) -> Result<$integer, D::Error> {
-                let value = parse(&json::text(deserializer)?).map_err(D::Error::custom)?;
-                if !rules.is_empty() {
-                    rules::integer(value, rules).map_err(D::Error::custom)?;
+                let text = json::text(deserializer)?;
+                if rules.is_empty()
+                    && let Some(value) = plain(&text)
+                    && let Ok(value) = value.try_into()
+                {
+                    return Ok(value);
                 }
+                let value = parse(&text).map_err(D::Error::custom)?;
+                rules::integer(value, rules).map_err(D::Error::custom)?;
                 value.try_into().map_err(|_| {
                     D::Error::custom(concat!("the number is out of range of `", stringify!($integer), "`"))
                 })

@@ -16,15 +16,16 @@ mod tuple;
 mod union;
 mod values;
 
+pub(crate) use self::misfit::{Misfit, decode};
 #[cfg(feature = "schemars")]
 pub use self::schema::{add_constants, schema_of_values};
 pub use self::{
     decode::{Decode, Foreign, Of, Own},
     masked::{MASKED, masked},
-    object::{Key, Members, Object, read_object, write_constant, write_others},
+    object::{Key, Members, Object, Others, object, read_object, write_constant, write_others},
     rules::{Bound, Rule, Rules},
     scalar::json,
-    union::{Form, Union, read_form, read_union},
-    values::{Strings, Values, read_string, read_value, write_value},
+    union::{Form, Union, read_form, read_union, union},
+    values::{Strings, Values, read_string, read_value, values, write_value},
 };
-pub(crate) use misfit::{Misfit, decode};
+pub use crate::json::Kind;

@@ -22,6 +22,9 @@ const OPEN: usize = 2 * LEVELS;
 /// there are levels; forms that can only be told apart by trying could take an exponential number.
 const READINGS: usize = 2 * LEVELS;
 
+/// What may be read in any case, as a short text may have many forms.
+const BYTES: usize = 1 << 20;
+
 #[derive(Clone, Copy)]
 struct Count {
     open: usize,
@@ -71,8 +74,7 @@ impl Open {
             if json::nesting(text) > LEVELS {
                 return Err(format!("the value nests deeper than {LEVELS} levels"));
             }
-            // Very short texts, too, may have several forms.
-            text.len().max(LEVELS).saturating_mul(READINGS)
+            text.len().saturating_mul(READINGS).saturating_add(BYTES)
         } else {
             count.left
         };

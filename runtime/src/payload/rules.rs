@@ -49,6 +49,10 @@ pub enum Rule {
     OneOf(&'static [&'static str]),
     /// Values that are not allowed, as JSON.
     NoneOf(&'static [&'static str]),
+    /// The least and the largest number of items that keep to these rules.
+    Contains(u64, u64, Rules),
+    /// What the name of each member must keep to.
+    Names(Rules),
     /// What each item of a list, and each value of a map, must keep to.
     Each(Rules),
     /// What the item at this index of a tuple must keep to.
@@ -72,7 +76,7 @@ pub(super) type Checked = Result<(), String>;
 impl Rule {
     /// Whether the rule can only be judged by the text of a value.
     pub(super) fn needs_text(&self) -> bool {
-        matches!(self, Self::UniqueItems | Self::OneOf(_) | Self::NoneOf(_))
+        matches!(self, Self::UniqueItems | Self::OneOf(_) | Self::NoneOf(_) | Self::Contains(..) | Self::Names(_))
     }
 
     /// Whether the rule asks for the member `name`.
@@ -253,13 +257,40 @@ pub(super) fn text(text: &str, rules: Rules) -> Checked {
         },
         Kind::Array => {
             array(json::items(text).count(), rules)?;
-            if rules.iter().any(|rule| matches!(rule, Rule::UniqueItems)) { unique(text) } else { Ok(()) }
+            rules.iter().try_for_each(|rule| match rule {
+                Rule::UniqueItems => unique(text),
+                Rule::Contains(least, most, rules) => contains(text, *least, *most, rules),
+                _ => Ok(()),
+            })
         }
         Kind::Object => {
             let names: HashSet<_> = json::members(text).filter_map(|(name, _)| json::unquote(name)).collect();
-            object(names.len(), |name| names.contains(name), rules)
+            object(names.len(), |name| names.contains(name), rules)?;
+            rules.iter().try_for_each(|rule| match rule {
+                Rule::Names(rules) => named(object_names(text), rules),
+                _ => Ok(()),
+            })
         }
     }
+}
+
+/// The names of an object's members, as they are spelled.
+fn object_names(object: &str) -> impl Iterator<Item = &str> {
+    json::members(object).map(|(name, _)| name)
+}
+
+fn named<'a>(mut names: impl Iterator<Item = &'a str>, rules: Rules) -> Checked {
+    names.try_for_each(|name| {
+        text(name, rules).map_err(|reason| format!("the name {} of a member is not allowed: {reason}", cut(name)))
+    })
+}
+
+fn contains(array: &str, least: u64, most: u64, rules: Rules) -> Checked {
+    let found = json::items(array).filter(|item| text(item, rules).is_ok()).count() as u64;
+    if found < least {
+        return Err(format!("fewer than {} as asked for", count(least, "item")));
+    }
+    if found > most { Err(format!("more than {} as asked for", count(most, "item"))) } else { Ok(()) }
 }
 
 fn unique(array: &str) -> Checked {
@@ -381,6 +412,20 @@ mod tests {
             broken(text("[1,2,1]", &[Rule::UniqueItems])),
             "the items 0 and 2 are equal, and items have to be unique"
         );
+    }
+
+    #[test]
+    fn items_and_names_are_judged_by_rules_of_their_own() {
+        const EVEN: Rules =
+            &[Rule::Contains(1, 2, &[Rule::Kinds(&[Kind::Integer]), Rule::MultipleOf(Bound::Whole(2))])];
+        for array in ["[1,2]", "[2,4,5]", "\"2\""] {
+            assert_eq!(text(array, EVEN), Ok(()), "{array}");
+        }
+        assert_eq!(broken(text("[1,\"2\"]", EVEN)), "fewer than 1 item as asked for");
+        assert_eq!(broken(text("[2,4,6]", EVEN)), "more than 2 items as asked for");
+        const SHORT: Rules = &[Rule::Names(&[Rule::MaxLength(2)])];
+        assert_eq!(text(r#"{"a\u00e9":1}"#, SHORT), Ok(()));
+        assert!(broken(text(r#"{"abc":1}"#, SHORT)).contains("longer than 2 characters"));
     }
 
     #[test]

@@ -55,11 +55,17 @@ fn choose<T: Union>(text: &str) -> Result<T, String> {
         if !form.kinds.contains(&kind) {
             continue;
         }
-        // Where the tag is missing, it is for the form to say whether it may be.
-        if let (Kind::Object, Some((name, values))) = (kind, form.tag)
-            && !tag.value(name).is_none_or(|value| values.iter().any(|known| json::equal(known, value)))
-        {
-            continue;
+        match form.tag {
+            Some((name, values)) if kind == Kind::Object => match tag.value(name) {
+                Some(value) if values.iter().any(|known| json::equal(known, value)) => {}
+                Some(_) => continue,
+                // It is for the form to say whether its tag may be missing. If it may not, this form was not meant.
+                None => match (form.read)(text) {
+                    Ok(value) => return Ok(value),
+                    Err(_) => continue,
+                },
+            },
+            _ => {}
         }
         match (form.read)(text) {
             Ok(value) => return Ok(value),
@@ -68,8 +74,7 @@ fn choose<T: Union>(text: &str) -> Result<T, String> {
     }
     Err(match failures.as_slice() {
         [] => no_form::<T>(kind, text, &mut tag),
-        several if several.len() > 1 && tag.is_missing() => no_form::<T>(kind, text, &mut tag),
-        [(_, error)] => error.clone(),
+        [(_, error), others @ ..] if others.iter().all(|(_, other)| other == error) => error.clone(),
         several => {
             let reasons: Vec<_> = several.iter().map(|(name, error)| format!("{name}: {}", short(error))).collect();
             format!("the value has none of the forms it may have ({})", reasons.join("; "))
@@ -82,12 +87,11 @@ fn no_form<T: Union>(kind: Kind, text: &str, tag: &mut Tag<'_>) -> String {
     let tags = || T::FORMS.iter().filter(|form| form.kinds.contains(&kind)).filter_map(|form| form.tag);
     let Some((name, _)) = tags().next() else {
         let mut kinds: Vec<Kind> = Vec::new();
-        let all = T::FORMS.iter().flat_map(|form| form.kinds);
-        all.for_each(|kind| {
+        for kind in T::FORMS.iter().flat_map(|form| form.kinds) {
             if !kinds.contains(kind) {
                 kinds.push(*kind);
             }
-        });
+        }
         return rules::expected(&kinds, text);
     };
     let known: Vec<&str> = tags().filter(|(other, _)| *other == name).flat_map(|(_, values)| values).copied().collect();
@@ -105,11 +109,6 @@ struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
-    /// Whether it was looked for, and is not there.
-    fn is_missing(&self) -> bool {
-        matches!(self.last, Some((_, None)))
-    }
-
     /// The value of the member `name`.
     fn value(&mut self, name: &'static str) -> Option<&'a str> {
         if let Some((last, value)) = self.last
@@ -159,10 +158,10 @@ macro_rules! __union {
         }
 
         impl $crate::private::Decode<$name> for $crate::private::Own {
-            fn read<'de, D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: D,
+            fn read<'de, __D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
                 _: $crate::private::Rules,
-            ) -> ::core::result::Result<$name, D::Error> {
+            ) -> ::core::result::Result<$name, __D::Error> {
                 $crate::private::read_union(deserializer)
             }
 
@@ -172,18 +171,18 @@ macro_rules! __union {
         }
 
         impl<'de> $crate::private::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
+            fn deserialize<__D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
                 $crate::private::read_union(deserializer)
             }
         }
 
         impl $crate::private::serde::Serialize for $name {
-            fn serialize<S: $crate::private::serde::Serializer>(
+            fn serialize<__S: $crate::private::serde::Serializer>(
                 &self,
-                serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
+                serializer: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
                 match self {
                     $(Self::$variant(value) => $crate::private::serde::Serialize::serialize(value, serializer),)*
                 }
@@ -193,4 +192,214 @@ macro_rules! __union {
 
     (@tag) => { ::core::option::Option::None };
     (@tag $tag:literal [$($value:literal),*]) => { ::core::option::Option::Some(($tag, &[$($value),*])) };
+}
+
+pub use __union as union;
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use serde::{Serialize, de::DeserializeOwned};
+
+    use super::union;
+    use crate::{
+        json::Json,
+        payload::{decode, object},
+    };
+
+    fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string().split(" at line").next().unwrap_or("").to_owned())
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct Created {
+        id: u8,
+    }
+
+    object! {
+        Created { id: required "id" }
+        constants { "event/type" = "\"created\"" }
+        others dropped
+    }
+
+    #[derive(Debug, PartialEq)]
+    struct Ended {
+        why: Option<Box<Event>>,
+    }
+
+    object! {
+        Ended { why: optional "why" }
+        others refused
+    }
+
+    #[derive(Debug, PartialEq)]
+    enum Event {
+        Created(Created),
+        Ended(Box<Ended>),
+        Whole(i64),
+        Part(f64),
+        Text(String),
+        List(Vec<Event>),
+        Nothing(()),
+    }
+
+    union! {
+        Event {
+            Created: Object where "event/type" in ["\"created\"", "\"made\""],
+            Ended: Object where "event" in ["1"],
+            Whole: Integer [Minimum(Whole(0))],
+            Part: Fraction,
+            Text: String [MaxLength(3)],
+            List: Array [MinItems(1), UniqueItems],
+            Nothing: Null,
+        }
+    }
+
+    #[test]
+    fn a_value_is_read_as_the_form_of_its_kind() {
+        for (text, value) in [
+            ("1.0", Event::Whole(1)),
+            ("1.5", Event::Part(1.5)),
+            ("\"abc\"", Event::Text("abc".to_owned())),
+            ("null", Event::Nothing(())),
+            ("[1,[null]]", Event::List(vec![Event::Whole(1), Event::List(vec![Event::Nothing(())])])),
+        ] {
+            assert_eq!(read::<Event>(text).unwrap(), value, "{text}");
+            let written = serde_json::to_string(&value).unwrap();
+            assert_eq!(read::<Event>(&written).unwrap(), value);
+        }
+        assert_eq!(
+            read::<Event>("true").unwrap_err(),
+            "found a boolean, expected an object or a number or a string or an array or null"
+        );
+        assert_eq!(read::<Event>("-1").unwrap_err(), "below the minimum 0");
+        assert_eq!(read::<Event>("\"abcd\"").unwrap_err(), "longer than 3 characters");
+        assert_eq!(read::<Event>("[]").unwrap_err(), "fewer than 1 item");
+        assert_eq!(read::<Event>("[1,1.0]").unwrap_err(), "the items 0 and 1 are equal, and items have to be unique");
+    }
+
+    #[test]
+    fn an_object_is_read_as_the_form_of_its_tag() {
+        let created = read::<Event>(r#"{"x":{"event/type":2},"id":1,"event\/type":"creat\u0065d"}"#).unwrap();
+        assert_eq!(created, Event::Created(Created { id: 1 }));
+        assert_eq!(serde_json::to_string(&created).unwrap(), r#"{"id":1,"event/type":"created"}"#);
+        assert_eq!(
+            read::<Event>(r#"{"id":1,"event/type":"lost"}"#).unwrap_err(),
+            r#"the member `event/type` is `"lost"`, expected one of `"created"`, `"made"`"#
+        );
+        assert_eq!(
+            read::<Event>(r#"{"id":1}"#).unwrap_err(),
+            r#"missing member `event/type`, expected one of `"created"`, `"made"`"#
+        );
+        assert_eq!(read::<Event>(r#"{"event/type":"created"}"#).unwrap_err(), "missing member `id`");
+    }
+
+    #[derive(Debug, PartialEq)]
+    enum Loose {
+        Small(u8),
+        Named(BTreeMap<String, u8>),
+        Line(Created),
+        Big(Json),
+    }
+
+    union! {
+        Loose {
+            Small: Integer,
+            Named: Object [MaxProperties(1)],
+            Line: Object,
+            Big: Integer [MultipleOf(Whole(10))],
+        }
+    }
+
+    #[test]
+    fn forms_that_only_trying_tells_apart_are_tried_in_order() {
+        assert_eq!(read::<Loose>("30").unwrap(), Loose::Small(30));
+        assert_eq!(read::<Loose>("300").unwrap(), Loose::Big(Json::of(&300).unwrap()));
+        assert_eq!(read::<Loose>(r#"{"event/type":"created","id":3}"#).unwrap(), Loose::Line(Created { id: 3 }));
+        assert_eq!(
+            read::<Loose>("301").unwrap_err(),
+            "the value has none of the forms it may have (Small: the number is out of range of `u8`; Big: no multiple of 10)"
+        );
+    }
+
+    #[derive(Debug, PartialEq)]
+    enum Tree {
+        Left(BTreeMap<String, Tree>),
+        Right(BTreeMap<String, Tree>),
+        Leaf(u8),
+    }
+
+    union! {
+        Tree {
+            Left: Object,
+            Right: Object,
+            Leaf: Integer,
+        }
+    }
+
+    fn deep(levels: usize, leaf: &str) -> String {
+        format!("{}{leaf}{}", r#"{"a":"#.repeat(levels), "}".repeat(levels))
+    }
+
+    #[test]
+    fn forms_at_every_level_do_not_take_an_exponential_time() {
+        assert!(read::<Tree>(&deep(100, "1")).is_ok());
+        let error = read::<Tree>(&deep(100, "\"x\"")).unwrap_err();
+        assert!(error.len() < 1000, "{error}");
+    }
+
+    struct Chain {
+        next: Option<Box<Chain>>,
+        tree: Option<Tree>,
+    }
+
+    object! {
+        Chain { next: optional "next", tree: optional "tree" }
+        others refused
+    }
+
+    #[test]
+    fn a_deep_value_is_an_error_and_not_the_end_of_the_stack() {
+        fn on_a_small_stack<T: DeserializeOwned + 'static>(text: String) -> Result<(), String> {
+            let thread = std::thread::Builder::new().stack_size(2 << 20);
+            thread.spawn(move || read::<T>(&text).map(drop)).unwrap().join().unwrap()
+        }
+        let too_deep = "the value nests deeper than 128 levels";
+        assert_eq!(on_a_small_stack::<Tree>(deep(127, "1")), Ok(()));
+        assert_eq!(on_a_small_stack::<Tree>(deep(129, "1")), Err(too_deep.to_owned()));
+        assert_eq!(on_a_small_stack::<Tree>(deep(1_000_000, "1")), Err(too_deep.to_owned()));
+        // Below the levels of an object that is no union.
+        let chain = |levels: usize, tree: &str| {
+            format!("{}{{\"tree\":{tree}}}{}", r#"{"next":"#.repeat(levels), "}".repeat(levels))
+        };
+        assert_eq!(on_a_small_stack::<Chain>(chain(126, &deep(127, "1"))), Ok(()));
+        let text = chain(126, &deep(127, "[]"));
+        let search = std::thread::Builder::new().stack_size(2 << 20).spawn(move || decode::<Chain>(&text).is_err());
+        assert!(search.unwrap().join().unwrap());
+        assert!(on_a_small_stack::<Chain>(chain(128, &deep(127, "1"))).unwrap_err().contains("recursion limit"));
+    }
+
+    #[derive(Debug, PartialEq)]
+    enum Circle {
+        Itself(Box<Circle>),
+    }
+
+    union! {
+        Circle { Itself: Integer }
+    }
+
+    #[test]
+    fn a_form_that_leads_to_itself_is_an_error() {
+        assert!(read::<Circle>("1").unwrap_err().contains("in a circle"));
+        assert!(read::<Event>("1").is_ok(), "the thread reads on");
+    }
+
+    #[test]
+    fn a_union_writes_what_it_holds() {
+        let ended = Event::Ended(Box::new(Ended { why: Some(Box::new(Event::Part(0.5))) }));
+        let mut text = Vec::new();
+        ended.serialize(&mut serde_json::Serializer::new(&mut text)).unwrap();
+        assert_eq!(text, br#"{"why":0.5}"#);
+    }
 }

@@ -88,6 +88,7 @@ macro_rules! __values {
         impl $name {
             /// The value as JSON has it.
             #[must_use]
+            #[allow(unreachable_pub)]
             pub const fn as_str(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*
@@ -131,10 +132,10 @@ macro_rules! __values {
 
     (@serde $name:ident $read:ident, |$value:ident, $serializer:ident| $write:block) => {
         impl $crate::private::Decode<$name> for $crate::private::Own {
-            fn read<'de, D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: D,
+            fn read<'de, __D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
                 _: $crate::private::Rules,
-            ) -> ::core::result::Result<$name, D::Error> {
+            ) -> ::core::result::Result<$name, __D::Error> {
                 $crate::private::$read(deserializer)
             }
 
@@ -144,21 +145,104 @@ macro_rules! __values {
         }
 
         impl<'de> $crate::private::serde::Deserialize<'de> for $name {
-            fn deserialize<D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: D,
-            ) -> ::core::result::Result<Self, D::Error> {
+            fn deserialize<__D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
                 $crate::private::$read(deserializer)
             }
         }
 
         impl $crate::private::serde::Serialize for $name {
-            fn serialize<S: $crate::private::serde::Serializer>(
+            fn serialize<__S: $crate::private::serde::Serializer>(
                 &self,
-                $serializer: S,
-            ) -> ::core::result::Result<S::Ok, S::Error> {
+                $serializer: __S,
+            ) -> ::core::result::Result<__S::Ok, __S::Error> {
                 let $value = *self;
                 $write
             }
         }
     };
+}
+
+pub use __values as values;
+
+#[cfg(test)]
+mod tests {
+    use super::values;
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Currency {
+        Eur,
+        Quoted,
+    }
+
+    values! {
+        Currency strings {
+            Eur = "EUR",
+            Quoted = "a\"\\",
+        }
+    }
+
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    enum Level {
+        Null,
+        One,
+        Text,
+        Yes,
+        Object,
+    }
+
+    values! {
+        Level json {
+            Null = "null",
+            One = "1",
+            Text = "\"1\"",
+            Yes = "true",
+            Object = "{\"a\":[1.50]}",
+        }
+    }
+
+    #[test]
+    fn strings_are_read_and_written_exactly() {
+        for (value, json, text) in [(Currency::Eur, r#""EUR""#, "EUR"), (Currency::Quoted, r#""a\"\\""#, "a\"\\")] {
+            assert_eq!(serde_json::from_str::<Currency>(json).unwrap(), value);
+            assert_eq!(serde_json::to_string(&value).unwrap(), json);
+            assert_eq!((value.as_str(), value.to_string().as_str()), (text, text));
+        }
+        assert_eq!(serde_json::from_str::<Currency>(r#""\u0045UR""#).unwrap(), Currency::Eur);
+    }
+
+    #[test]
+    fn another_value_is_refused_and_the_known_ones_are_named() {
+        let error = |text: &str| serde_json::from_str::<Currency>(text).unwrap_err().to_string();
+        assert!(
+            error(r#""GBP""#).starts_with(r#"unknown value `GBP`, expected one of `EUR`, `a"\\`"#),
+            "{}",
+            error(r#""GBP""#)
+        );
+        // Serde's own enums take this one.
+        assert!(error(r#"{"EUR":null}"#).starts_with("invalid type: map, expected one of `EUR`"));
+        assert!(error("null").starts_with("invalid type: null"));
+        let error = serde_json::from_str::<Level>("2").unwrap_err().to_string();
+        assert!(
+            error.starts_with(r#"unknown value `2`, expected one of `null`, `1`, `"1"`, `true`, `{"a":[1.50]}`"#),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn values_of_any_kind_keep_their_kind() {
+        for (value, json) in [
+            (Level::Null, "null"),
+            (Level::One, "1"),
+            (Level::Text, "\"1\""),
+            (Level::Yes, "true"),
+            (Level::Object, r#"{"a":[1.50]}"#),
+        ] {
+            assert_eq!(serde_json::from_str::<Level>(json).unwrap(), value);
+            assert_eq!(serde_json::to_string(&value).unwrap(), json);
+        }
+        assert_eq!(serde_json::from_str::<Level>("1.0").unwrap(), Level::One);
+        assert_eq!(serde_json::from_str::<Level>(r#"{"a" : [15e-1]}"#).unwrap(), Level::Object);
+    }
 }

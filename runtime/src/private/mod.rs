@@ -10,16 +10,7 @@ use std::{borrow::Cow, sync::Arc};
 pub use schemars;
 pub use serde;
 
-#[cfg(feature = "schemars")]
-pub use crate::payload::{add_constants, schema_of_values};
-pub use crate::{
-    __object as object, __union as union, __values as values,
-    json::Kind,
-    payload::{
-        Bound, Decode, Foreign, Form, Key, MASKED, Members, Object, Of, Own, Rule, Rules, Strings, Union, Values, json,
-        masked, read_form, read_object, read_string, read_union, read_value, write_constant, write_others, write_value,
-    },
-};
+pub use crate::payload::*;
 
 pub use self::{
     state::{Share, State},

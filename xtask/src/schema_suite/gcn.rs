@@ -14,8 +14,8 @@ use crate::paths;
 
 const SCHEMA: &str = ".schema.json";
 const EXAMPLE: &str = ".example.json";
-/// How the schemas name each other, beside relative paths.
-pub(super) const PREFIX: &str = "https://gcn.nasa.gov/schema/main/";
+/// How the schemas' `$id`s begin; what follows is the path of the file.
+const PREFIX: &str = "https://gcn.nasa.gov/schema/main/";
 
 /// The wanted schemas, each a contract of its own; and all of them as one, without values. None if the collection is
 /// missing, which is said aloud.

@@ -36,14 +36,13 @@ fn config(group: &Group, code: &Path) -> Config {
         Source::Draft7 => Dialect::Draft7,
         Source::Draft2020 | Source::Gcn => Dialect::Draft2020,
     };
-    let exact = ["bignum", "float-overflow"].iter().any(|file| group.id.contains(file));
+    let exact = ["bignum", "float_overflow"].iter().any(|file| group.id.replace('-', "_").contains(file));
     configure()
         .registry(&group.registry)
         .out_dir(code)
         .rerun_if_changed(false)
         .default_dialect(dialect)
         .map_uri(super::suite::REMOTES, "remotes")
-        .map_uri(super::gcn::PREFIX, "")
         .fill_defaults(false)
         .exact_numbers(exact)
 }

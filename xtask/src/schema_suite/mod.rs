@@ -102,11 +102,11 @@ fn measure(groups: &[Group], options: &Options, folder: &Path) -> Result<Measure
             None => usable.push(group),
         }
     }
-    let questions = |group: &'_ Group| -> Vec<_> { group.values.iter().map(|value| group.message(value)).collect() };
-    let questions: Vec<_> = usable
-        .iter()
-        .flat_map(|group| questions(group).into_iter().map(|message| Question { id: &group.id, message }))
-        .collect();
+    let mut questions = Vec::new();
+    for group in &usable {
+        let question = |value| Question { id: &group.id, message: group.message(value) };
+        questions.extend(group.values.iter().map(question));
+    }
     let mut answers: &[Answer] = &ask::ask(&compiled.program, folder, &questions)?;
     for group in usable {
         let (own, rest) = answers.split_at_checked(group.values.len()).context("an answer is missing")?;

@@ -117,14 +117,5 @@ pub mod private {
     pub use schemars;
     pub use serde;
 
-    pub use crate::payload::{add_constants, schema_of_values};
-    pub use crate::{
-        __object as object, __union as union, __values as values,
-        json::Kind,
-        payload::{
-            Bound, Decode, Foreign, Form, Key, MASKED, Members, Object, Of, Own, Rule, Rules, Strings, Union, Values,
-            json, masked, read_form, read_object, read_string, read_union, read_value, write_constant, write_others,
-            write_value,
-        },
-    };
+    pub use crate::payload::*;
 }
