@@ -20,7 +20,7 @@
 //! - `topic`: by default the context of the URN, `orders` for `urn:babel:orders:created`. A URN of another form must
 //!   name its topic.
 //! - `key`: the record key, a JSON Pointer into the payload, such as `/order_id` or `/customer/id`. It leads through
-//!   required objects to a string or an integer, which may be optional or nullable.
+//!   required objects to a string or an integer, which may be optional, nullable or both.
 //!
 //! A schema with the status `deprecated` gives a type with `#[deprecated]`. Other members are left alone.
 //!

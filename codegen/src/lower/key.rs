@@ -24,9 +24,6 @@ pub(super) fn path(types: &[TypeDef], payload: TypeId, key: &Pointer) -> Result<
         if leads_on && (optional || field.slot.nullable) {
             return Err(format!("`{place}` may be missing or null, so the key cannot lead through it"));
         }
-        if tokens.peek().is_none() && optional && field.slot.nullable {
-            return Err(format!("`{place}` may be missing and may be null; a key may be one of the two"));
-        }
         next = match &field.slot.ty {
             Type::Named(id) => Some(*id),
             Type::String | Type::Integer(_) if tokens.peek().is_none() => return Ok(path),
