@@ -6,6 +6,7 @@
 use indexmap::IndexMap;
 use serde_json::value::RawValue;
 
+use crate::lines::Lines;
 use crate::pointer::Pointer;
 
 /// How deep values may nest; deeper documents are refused rather than risked on the stack.
@@ -65,13 +66,6 @@ fn syntax_place(text: &str, line: usize, column: usize) -> (usize, usize) {
     }
 }
 
-/// Line and column, from 1, of the byte offset `at`; columns count characters.
-pub(crate) fn place(text: &str, at: usize) -> (usize, usize) {
-    let before = text.get(..at).unwrap_or(text);
-    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-    (before.matches('\n').count() + 1, before.get(line_start..).unwrap_or("").chars().count() + 1)
-}
-
 impl Json {
     /// The value at `pointer` below this one.
     pub(crate) fn pointer(&self, pointer: &Pointer) -> Option<&Self> {
@@ -89,11 +83,13 @@ impl Json {
         at
     }
 
-    fn step(&self, token: &str) -> Option<(usize, &Self)> {
+    /// The member or element `token`, and the byte offset that shows it to a reader.
+    pub(crate) fn step(&self, token: &str) -> Option<(usize, &Self)> {
         match &self.value {
             Value::Object(members) => members.get(token).map(|member| (member.name_at, &member.json)),
             Value::Array(items) => {
-                let canonical = token == "0" || !token.starts_with('0');
+                let digits = !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_digit());
+                let canonical = token == "0" || digits && !token.starts_with('0');
                 let index = canonical.then(|| token.parse::<usize>().ok()).flatten()?;
                 items.get(index).map(|json| (json.at, json))
             }
@@ -227,7 +223,7 @@ impl Reader<'_> {
     }
 
     fn refuse(&self, at: usize, reason: String) -> SyntaxError {
-        SyntaxError { place: place(self.text, at), reason }
+        SyntaxError { place: Lines::new(self.text).place(self.text, at), reason }
     }
 }
 
@@ -240,7 +236,8 @@ mod tests {
     #[test]
     fn members_are_found_with_their_line_and_column() {
         let json = parse(TEXT).expect("JSON");
-        let at = |pointer: &str| place(TEXT, json.locate(&Pointer::parse(pointer).expect("a pointer")));
+        let at =
+            |pointer: &str| Lines::new(TEXT).place(TEXT, json.locate(&Pointer::parse(pointer).expect("a pointer")));
         assert_eq!(at(""), (1, 1));
         assert_eq!(at("/ab"), (2, 3));
         assert_eq!(at("/ab/0"), (2, 15));
@@ -248,6 +245,16 @@ mod tests {
         assert_eq!(at("/z"), (3, 3));
         assert_eq!(at("/ab/7/k"), (2, 3));
         assert_eq!(json.get("z").and_then(Json::as_str), Some("}\"]"));
+    }
+
+    #[test]
+    fn only_a_plain_number_is_an_index() {
+        let json = parse("[[1], 2]").expect("JSON");
+        let holds = |pointer: &str| json.pointer(&Pointer::parse(pointer).expect("a pointer")).is_some();
+        assert!(holds("/0/0") && holds("/1"));
+        for pointer in ["/2", "/01", "/+1", "/-1", "/", "/-", "/1/0", "/99999999999999999999999"] {
+            assert!(!holds(pointer), "{pointer}");
+        }
     }
 
     #[test]

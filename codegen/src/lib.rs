@@ -82,6 +82,8 @@ mod error;
 #[cfg(feature = "schema")]
 mod json;
 #[cfg(feature = "schema")]
+mod lines;
+#[cfg(feature = "schema")]
 mod load;
 #[cfg(feature = "schema")]
 mod lower;

@@ -9,18 +9,10 @@ pub(crate) struct Pointer(String);
 impl Pointer {
     /// Reads `text` (`/properties/a~1b`); `None` if it does not begin with `/` or holds a `~` that is no escape.
     pub(crate) fn parse(text: &str) -> Option<Self> {
-        if text.is_empty() {
-            return Some(Self::default());
-        }
-        let mut pointer = Self::default();
-        for token in text.strip_prefix('/')?.split('/') {
-            let escapes = token.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
-            if !escapes {
-                return None;
-            }
-            pointer = pointer.join(&unescape(token));
-        }
-        Some(pointer)
+        let begins = text.is_empty() || text.starts_with('/');
+        let escapes = text.split('~').skip(1).all(|rest| rest.starts_with(['0', '1']));
+        // There is one way to write a token, so the text is the encoded form already.
+        (begins && escapes).then(|| Self(text.to_owned()))
     }
 
     /// The place of the member or element `token` of the value at this place.
@@ -28,8 +20,18 @@ impl Pointer {
         Self(format!("{}/{}", self.0, token.replace('~', "~0").replace('/', "~1")))
     }
 
+    /// The place that `rest` names when it begins at this place.
+    pub(crate) fn concat(&self, rest: &Self) -> Self {
+        Self(self.0.clone() + &rest.0)
+    }
+
     pub(crate) fn tokens(&self) -> impl Iterator<Item = String> + '_ {
         self.0.split('/').skip(1).map(unescape)
+    }
+
+    /// Whether this is the document itself.
+    pub(crate) fn is_root(&self) -> bool {
+        self.0.is_empty()
     }
 
     pub(crate) fn as_str(&self) -> &str {

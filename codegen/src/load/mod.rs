@@ -1,5 +1,6 @@
 //! Reads the registry and the schema files: the only module that touches the schema folder.
 
+mod folder;
 mod path;
 mod registry;
 mod source;

@@ -1,13 +1,16 @@
 //! Files of the schema folder, each read once.
 
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::rc::Rc;
 
 use indexmap::IndexMap;
 
-use super::path;
+use super::{folder, path};
 use crate::error::Problem;
 use crate::json::{self, Json};
+use crate::lines::Lines;
 use crate::pointer::Pointer;
 
 /// A file that was read and is JSON.
@@ -18,6 +21,7 @@ pub(crate) struct Document {
     /// The path as people know it, for messages.
     shown: String,
     text: String,
+    lines: OnceCell<Lines>,
     pub(crate) root: Json,
 }
 
@@ -34,7 +38,7 @@ impl Document {
 
     /// Line and column of the value that `pointer` names.
     pub(crate) fn place(&self, pointer: &Pointer) -> (usize, usize) {
-        json::place(&self.text, self.root.locate(pointer))
+        self.lines.get_or_init(|| Lines::new(&self.text)).place(&self.text, self.root.locate(pointer))
     }
 }
 
@@ -53,13 +57,15 @@ pub(crate) struct Sources {
     folder: PathBuf,
     shown: PathBuf,
     opened: IndexMap<String, Result<Rc<Document>, Failure>>,
+    /// The files that were read to learn what they are called.
+    looked_into: Vec<String>,
     problems: Vec<Problem>,
 }
 
 impl Sources {
     /// The schema folder `folder`, called `shown` in messages.
     pub(crate) fn new(folder: PathBuf, shown: PathBuf) -> Self {
-        Self { folder, shown, opened: IndexMap::new(), problems: Vec::new() }
+        Self { folder, shown, opened: IndexMap::new(), looked_into: Vec::new(), problems: Vec::new() }
     }
 
     /// The file that `reference`, written in the file `from`, names.
@@ -76,20 +82,41 @@ impl Sources {
     fn read(&mut self, path: &str) -> Result<Rc<Document>, Failure> {
         let bytes = std::fs::read(self.folder.join(path))
             .map_err(|error| Failure::Unreadable(format!("cannot read `{}`: {error}", path.escape_debug())))?;
+        self.parse(path, bytes).map_err(|problem| {
+            self.problems.push(problem);
+            Failure::Reported
+        })
+    }
+
+    fn parse(&self, path: &str, bytes: Vec<u8>) -> Result<Rc<Document>, Problem> {
         let shown = self.show(path);
-        let parsed = decode(bytes).map_err(|reason| Problem::file(shown.clone(), reason)).and_then(|text| {
-            match json::parse(&text) {
-                Ok(root) => Ok((text, root)),
-                Err(error) => Err(Problem { place: Some(error.place), ..Problem::file(shown.clone(), error.reason) }),
-            }
-        });
-        match parsed {
-            Ok((text, root)) => Ok(Rc::new(Document { path: path.to_owned(), shown, text, root })),
-            Err(problem) => {
-                self.problems.push(problem);
-                Err(Failure::Reported)
-            }
+        let text = decode(bytes).map_err(|reason| Problem::file(shown.clone(), reason))?;
+        match json::parse(&text) {
+            Ok(root) => Ok(Rc::new(Document { path: path.to_owned(), shown, text, lines: OnceCell::new(), root })),
+            Err(error) => Err(Problem { place: Some(error.place), ..Problem::file(shown, error.reason) }),
         }
+    }
+
+    /// The paths of all `*.json` files of the folder, sorted.
+    pub(crate) fn json_files(&self) -> Vec<String> {
+        folder::json_files(&self.folder)
+    }
+
+    /// The file at `path`, if it is JSON; what is wrong with it is not reported, as nothing refers to it.
+    pub(crate) fn look_into(&mut self, path: &str) -> Option<Rc<Document>> {
+        let path = path::join("", path).ok()?;
+        if let Some(opened) = self.opened.get(&path) {
+            return opened.as_ref().ok().map(Rc::clone);
+        }
+        let bytes = std::fs::read(self.folder.join(&path)).ok()?;
+        let document = self.parse(&path, bytes).ok();
+        self.looked_into.push(path);
+        document
+    }
+
+    /// Notes a problem of the run.
+    pub(crate) fn report(&mut self, problem: Problem) {
+        self.problems.push(problem);
     }
 
     fn show(&self, path: &str) -> String {
@@ -99,12 +126,9 @@ impl Sources {
     /// Every file that exists and was read, as people know it; the build depends on each.
     pub(crate) fn files_read(&self) -> Vec<String> {
         let read = |opened: &Result<_, _>| !matches!(opened, Err(Failure::Unreadable(_)));
-        self.opened.iter().filter(|(_, opened)| read(opened)).map(|(path, _)| self.show(path)).collect()
-    }
-
-    /// The documents that could be read, in the order in which they were asked for.
-    pub(crate) fn document(&self, index: usize) -> Option<Option<Rc<Document>>> {
-        self.opened.get_index(index).map(|(_, opened)| opened.as_ref().ok().map(Rc::clone))
+        let opened = self.opened.iter().filter(|(_, opened)| read(opened)).map(|(path, _)| path);
+        let paths: BTreeSet<_> = opened.chain(&self.looked_into).collect();
+        paths.into_iter().map(|path| self.show(path)).collect()
     }
 
     pub(crate) fn take_problems(&mut self) -> Vec<Problem> {

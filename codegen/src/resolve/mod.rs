@@ -1,47 +1,34 @@
-//! `$ref`: from the text of a reference to a place in a file of the schema folder. Never over the network.
+//! `$ref` and its relatives: from the text of a reference to a place in a file of the schema folder. Never over the
+//! network.
 
 mod dialect;
+mod edition;
+mod find;
+mod ids;
+mod index;
+mod location;
+mod map;
+mod reach;
+mod subschemas;
+#[cfg(test)]
+mod tests;
+mod uri;
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
-use percent_encoding::percent_decode_str;
-
 use crate::error::Problem;
-use crate::json::Json;
 use crate::load::{Document, Failure, Sources};
 use crate::pointer::Pointer;
+use find::Found;
+use ids::Ids;
+use index::{Index, Resource, Scope};
+use map::Map;
+use reach::Reach;
+use uri::SchemaUri;
 
 pub use dialect::Dialect;
-
-/// The place of a schema.
-#[derive(Clone, Debug)]
-pub(crate) struct Location {
-    pub(crate) document: Rc<Document>,
-    pub(crate) pointer: Pointer,
-}
-
-impl Location {
-    pub(crate) fn root(document: &Rc<Document>) -> Self {
-        Self { document: Rc::clone(document), pointer: Pointer::default() }
-    }
-
-    pub(crate) fn join(&self, token: &str) -> Self {
-        Self { document: Rc::clone(&self.document), pointer: self.pointer.join(token) }
-    }
-
-    pub(crate) fn json(&self) -> Option<&Json> {
-        self.document.root.pointer(&self.pointer)
-    }
-
-    pub(crate) fn problem(&self, reason: impl Into<String>) -> Problem {
-        self.document.problem(&self.pointer, reason)
-    }
-
-    /// What tells this place from every other one.
-    pub(crate) fn id(&self) -> (String, Pointer) {
-        (self.document.path.clone(), self.pointer.clone())
-    }
-}
+pub(crate) use location::Location;
 
 /// Where a reference leads.
 #[derive(Clone, Debug)]
@@ -60,66 +47,128 @@ pub(crate) struct Resolver {
     pub(crate) sources: Sources,
     /// The edition of schemas that name none.
     default: Dialect,
-    /// URI prefixes, each with the folder inside the schema folder whose files have URIs that begin so.
-    map: Vec<(String, String)>,
+    map: Map,
+    /// What is in each file that holds a schema.
+    indexes: HashMap<String, Rc<Index>>,
+    /// What is at each place, by file and byte offset, that is a schema only because a reference leads there.
+    added: HashMap<String, HashMap<usize, Rc<Index>>>,
+    ids: Ids,
+    /// The editions of the metaschemas that are not official ones.
+    editions: HashMap<SchemaUri, Option<Dialect>>,
+    reach: Option<Reach>,
 }
 
 impl Resolver {
-    pub(crate) fn new(sources: Sources, default: Dialect, map: Vec<(String, String)>) -> Self {
-        Self { sources, default, map }
+    /// A resolver for the files of `sources`. Schemas without `$schema` are of the edition `default`; `map` holds URI
+    /// prefixes, each with the folder inside the schema folder whose files have URIs that begin so.
+    pub(crate) fn new(mut sources: Sources, default: Dialect, map: Vec<(String, String)>) -> Self {
+        let (map, reasons) = Map::new(map);
+        reasons.into_iter().for_each(|reason| sources.report(Problem::file("build script", reason)));
+        Self {
+            sources,
+            default,
+            map,
+            indexes: HashMap::new(),
+            added: HashMap::new(),
+            ids: Ids::default(),
+            editions: HashMap::new(),
+            reach: None,
+        }
     }
 
     /// The edition by which the schema at `at` is read.
     pub(crate) fn dialect(&mut self, at: &Location) -> Dialect {
-        let named = at.document.root.get("$schema").and_then(Json::as_str);
-        named.and_then(Dialect::of).unwrap_or(self.default)
+        self.scope(at).resource().dialect
     }
 
     /// Where the `$ref` `text` of the schema at `at` leads.
     pub(crate) fn reference(&mut self, at: &Location, text: &str) -> Result<Target, Failure> {
-        resolve(&mut self.sources, &at.document, text).map(Target::Schema)
+        let (name, fragment) = text.split_once('#').unwrap_or((text, ""));
+        let own = self.scope(at);
+        let found =
+            if name.is_empty() { Found::Schema(Rc::clone(&at.document), own) } else { self.find(at, &own, name)? };
+        match found {
+            Found::Metaschema(uri) if fragment.is_empty() => Ok(Target::Metaschema(uri)),
+            Found::Metaschema(uri) => Ok(Target::Metaschema(format!("{uri}#{fragment}"))),
+            Found::Schema(document, scope) => {
+                let fragment = uri::decode(fragment).map_err(Failure::Unreadable)?;
+                let pointer = place(&document, &scope, &fragment).map_err(Failure::Unreadable)?;
+                let target = Location { document, pointer };
+                self.make_schema(&target);
+                Ok(Target::Schema(target))
+            }
+        }
     }
 
-    /// Where the `$dynamicRef` (2020-12) or `$recursiveRef` (2019-09) `text` of the schema at `at` leads.
-    ///
-    /// Call `open_reachable` before: the answer depends on every schema from which `at` can be reached.
-    pub(crate) fn dynamic_reference(&mut self, at: &Location, text: &str) -> Result<Target, Failure> {
-        self.reference(at, text)
+    /// The innermost resource around `at`.
+    fn scope(&mut self, at: &Location) -> Scope {
+        let document = &at.document;
+        let mut scope = Scope { index: self.index(document), resource: 0 };
+        let added = self.added.get(&document.path);
+        let mut json = &document.root;
+        for token in at.pointer.tokens() {
+            let Some((_, next)) = json.step(&token) else { break };
+            json = next;
+            if scope.index.holds(json.at) {
+                scope.resource = scope.index.begins(json.at).unwrap_or(scope.resource);
+            } else if let Some(index) = added.and_then(|added| added.get(&json.at)) {
+                let resource = index.begins(json.at).unwrap_or_default();
+                scope = Scope { index: Rc::clone(index), resource };
+            }
+        }
+        scope
     }
 
-    /// Opens every file that the schemas at `roots`, the roots of all payloads of the run, lead to.
-    pub(crate) fn open_reachable(&mut self, _roots: &[Location]) {}
+    fn index(&mut self, document: &Rc<Document>) -> Rc<Index> {
+        if let Some(index) = self.indexes.get(&document.path) {
+            return Rc::clone(index);
+        }
+        let resource = Resource::new(Pointer::default(), self.map.uri(&document.path), self.default);
+        let (index, problems) = self.build(&Location::root(document), resource, None);
+        problems.into_iter().for_each(|problem| self.sources.report(problem));
+        self.indexes.insert(document.path.clone(), Rc::clone(&index));
+        index
+    }
+
+    /// A reference may lead to a place that is no schema by itself, such as below a keyword of somebody's own. It is
+    /// one then, and so is what is in it.
+    fn make_schema(&mut self, at: &Location) {
+        let Some(json) = at.json().filter(|json| json.as_object().is_some()) else { return };
+        let scope = self.scope(at);
+        let known = scope.index.holds(json.at)
+            || self.added.get(&at.document.path).is_some_and(|added| added.contains_key(&json.at));
+        if known {
+            return;
+        }
+        let around = scope.resource();
+        let resource = Resource::new(around.root.clone(), around.uri.clone(), around.dialect);
+        let (index, problems) = self.build(at, resource, Some(scope));
+        problems.into_iter().for_each(|problem| self.sources.report(problem));
+        self.added.entry(at.document.path.clone()).or_default().insert(json.at, index);
+    }
 }
 
-/// The place that the reference `text` in the file `from` names.
-fn resolve(sources: &mut Sources, from: &Rc<Document>, text: &str) -> Result<Location, Failure> {
-    let refuse = |reason: String| Err(Failure::Unreadable(reason));
-    let (file, fragment) = text.split_once('#').unwrap_or((text, ""));
-    if file.contains(':') || file.starts_with("//") {
-        return refuse(
-            "only files of the schema folder can be referred to, by a relative path; the network is never asked"
-                .to_owned(),
-        );
+/// The place of `fragment`, a JSON Pointer or a plain name, in a resource of `document`.
+fn place(document: &Document, scope: &Scope, fragment: &str) -> Result<Pointer, String> {
+    let file = document.path.escape_debug();
+    let root = &scope.resource().root;
+    if fragment.is_empty() || fragment.starts_with('/') {
+        let Some(pointer) = Pointer::parse(fragment) else {
+            return Err("the reference holds a `~` that is neither `~0` nor `~1`".to_owned());
+        };
+        let place = root.concat(&pointer);
+        return match document.root.pointer(&place) {
+            Some(_) => Ok(place),
+            None => Err(format!("the reference leads nowhere: `{file}` has no `{}`", place.as_str().escape_debug())),
+        };
     }
-    if file.contains('?') {
-        return refuse("a reference to a file takes no query".to_owned());
+    let name = fragment.escape_debug();
+    match scope.anchor(fragment) {
+        [place] => Ok(place.clone()),
+        [first, second, ..] => {
+            Err(format!("the anchor `{name}` is ambiguous: `{file}` has it at `{first}` and at `{second}`"))
+        }
+        [] if root.is_root() => Err(format!("the reference leads nowhere: `{file}` has no anchor `{name}`")),
+        [] => Err(format!("the reference leads nowhere: `{root}` in `{file}` has no anchor `{name}`")),
     }
-    let (Ok(file), Ok(fragment)) = (percent_decode_str(file).decode_utf8(), percent_decode_str(fragment).decode_utf8())
-    else {
-        return refuse("the reference is not UTF-8 once its `%` escapes are read".to_owned());
-    };
-    if !fragment.is_empty() && !fragment.starts_with('/') {
-        return refuse(
-            "a reference to an anchor is not supported yet; use a JSON Pointer, such as `#/definitions/party`"
-                .to_owned(),
-        );
-    }
-    let Some(pointer) = Pointer::parse(&fragment) else {
-        return refuse("the reference holds a `~` that is neither `~0` nor `~1`".to_owned());
-    };
-    let document = if file.is_empty() { Rc::clone(from) } else { sources.open(&from.path, &file)? };
-    if document.root.pointer(&pointer).is_none() {
-        return refuse(format!("the reference leads nowhere: `{}` has no `{pointer}`", document.path.escape_debug()));
-    }
-    Ok(Location { document, pointer })
 }

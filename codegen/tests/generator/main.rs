@@ -2,6 +2,7 @@
 
 #![cfg(feature = "schema")]
 
+mod collection;
 mod folder;
 mod golden;
 mod output;

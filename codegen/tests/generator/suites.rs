@@ -1,38 +1,11 @@
 //! Schemas that others wrote: whatever they hold, the outcome is code or a list of problems.
 
 use std::fs;
-use std::io::Write;
-use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
+use crate::collection::{collection, json_files};
 use crate::folder::{Folder, REGISTRY};
-
-/// The folder `name` of the schema collections that lie beside the project; without it the test says so aloud, and fails where
-/// `CI=true`.
-fn collection(name: &str) -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let found = root.join("shared").join(name);
-    if !found.is_dir() {
-        // Written past the capture of the test runner: a run without the collection must not look like one with it.
-        let _ = writeln!(std::io::stderr(), "NOT RUN: the folder ../shared/{name} beside the project is missing");
-        assert!(std::env::var("CI").as_deref() != Ok("true"), "with CI=true a check that cannot run is a failed one");
-        return None;
-    }
-    Some(found)
-}
-
-fn json_files(folder: &Path, found: &mut Vec<PathBuf>) {
-    for entry in fs::read_dir(folder).expect("a folder").flatten() {
-        let path = entry.path();
-        if path.is_dir() {
-            json_files(&path, found);
-        } else if path.extension().is_some_and(|extension| extension == "json") {
-            found.push(path);
-        }
-    }
-    found.sort();
-}
 
 /// Whether the schemas of a folder give code; if not, every problem must name a file and a reason.
 fn gives_code(folder: &Folder) -> bool {
