@@ -1,0 +1,308 @@
+//! Whether all data of one schema is valid by another, and what of it is not.
+//!
+//! A comparison is a list of pairs that all must hold: at the roots, then at each member and element. A pair that is
+//! being compared already is taken to hold, as JSON values end where recursive schemas do not.
+
+use std::collections::{BTreeSet, HashSet};
+
+use indexmap::IndexSet;
+
+use super::case::{Case, Flat, Side};
+use super::cases::cases;
+use super::impossible::{Impossible, values};
+use super::same::Same;
+use super::shape::{Era, Node, Schemas, Shape};
+use super::words::Direction;
+use crate::error::Problem;
+use crate::model::Kinds;
+use crate::resolve::Location;
+
+/// How many pairs one message may take.
+const STEPS: usize = 100_000;
+/// How deep a question may lead to another one before the first is answered.
+const DEPTH: usize = 24;
+
+/// Which data counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Reading {
+    /// What publishers write: members that their schema speaks of.
+    Written,
+    /// Everything that is valid.
+    Valid,
+}
+
+/// A question: do all of `readers` take all of `data`?
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Pair {
+    pub(super) data: Case,
+    pub(super) readers: BTreeSet<Node>,
+    pub(super) reading: Reading,
+}
+
+/// What there is to say of one pair.
+#[derive(Default)]
+pub(super) struct Step {
+    pub(super) breaks: Vec<Problem>,
+    /// What the contract counts as a break, though all data stays valid.
+    pub(super) contract: Vec<Problem>,
+    /// The pairs on which the answer depends, each with the place where it is told.
+    pub(super) next: Vec<(Pair, Location)>,
+}
+
+/// One case of the data of a pair.
+pub(super) struct Scene<'a> {
+    pub(super) data: &'a Flat,
+    pub(super) reading: Reading,
+    /// Where things are told that have no better place.
+    pub(super) at: &'a Location,
+}
+
+/// Compares the two states of one message.
+pub(super) struct Comparison<'a> {
+    pub(super) schemas: &'a mut Schemas,
+    pub(super) direction: Direction,
+    same: &'a mut Same,
+    reported: HashSet<Pair>,
+    /// The pairs that hold if all pairs do that are being compared.
+    shown: IndexSet<Pair>,
+    refused: HashSet<Pair>,
+    steps: usize,
+    depth: usize,
+    /// Whether a question was given up for its depth.
+    gave_up: bool,
+}
+
+impl<'a> Comparison<'a> {
+    pub(super) fn new(schemas: &'a mut Schemas, same: &'a mut Same, direction: Direction) -> Self {
+        Self {
+            schemas,
+            direction,
+            same,
+            reported: HashSet::new(),
+            shown: IndexSet::new(),
+            refused: HashSet::new(),
+            steps: STEPS,
+            depth: 0,
+            gave_up: false,
+        }
+    }
+
+    /// Every break between two schemas, the first of which says what data there is.
+    pub(super) fn breaks(mut self, data: Node, reader: Node, at: Location) -> Vec<Problem> {
+        let pair = Pair { data: Case::of([data]), readers: BTreeSet::from([reader]), reading: Reading::Written };
+        if self.is_same(&pair) {
+            return Vec::new();
+        }
+        let mut found = self.dynamic([data, reader], &at);
+        let mut waiting = vec![(pair, at.clone())];
+        while let Some((pair, at)) = waiting.pop() {
+            if self.reported.contains(&pair) || self.is_same(&pair) {
+                continue;
+            }
+            self.reported.insert(pair.clone());
+            let step = self.step(&pair, &at);
+            found.extend(step.breaks);
+            found.extend(step.contract);
+            waiting.extend(step.next);
+        }
+        found
+    }
+
+    /// References that depend on the way that led to them are told as soon as anything has changed.
+    fn dynamic(&mut self, roots: [Node; 2], at: &Location) -> Vec<Problem> {
+        let mut found = Vec::new();
+        for root in roots {
+            for node in self.schemas.reachable(root) {
+                let shape = self.schemas.get(node);
+                if let Some(reference) = &shape.dynamic {
+                    let place = if shape.era == Era::Now { &shape.place } else { at };
+                    let reason =
+                        format!("where `{}` leads is not known, so a possible break", reference.escape_debug());
+                    found.push(self.problem(place, reason));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether the answer to `pair` is yes.
+    pub(super) fn holds(&mut self, pair: Pair) -> bool {
+        if self.depth >= DEPTH {
+            self.gave_up = true;
+            return false;
+        }
+        let mark = self.shown.len();
+        let outer = std::mem::take(&mut self.gave_up);
+        self.depth += 1;
+        let holds = self.all_hold(pair.clone());
+        self.depth -= 1;
+        if !holds {
+            // What was shown on the way may rest on this pair.
+            self.shown.truncate(mark);
+            if !self.gave_up {
+                self.refused.insert(pair);
+            }
+        }
+        self.gave_up |= outer;
+        holds
+    }
+
+    fn all_hold(&mut self, pair: Pair) -> bool {
+        // The place is of no interest here, only whether there is anything to tell.
+        let Some(at) = pair.readers.iter().chain(&pair.data.all).next().map(|node| self.schemas.get(*node).place.clone())
+        else {
+            return true;
+        };
+        let mut waiting = vec![pair];
+        while let Some(pair) = waiting.pop() {
+            if self.shown.contains(&pair) || self.reported.contains(&pair) || self.is_same(&pair) {
+                continue;
+            }
+            if self.refused.contains(&pair) {
+                return false;
+            }
+            self.shown.insert(pair.clone());
+            let step = self.step(&pair, &at);
+            if !step.breaks.is_empty() {
+                return false;
+            }
+            waiting.extend(step.next.into_iter().map(|(pair, _)| pair));
+        }
+        true
+    }
+
+    /// Whether data and readers are the same schemas, but for names and documentation.
+    fn is_same(&mut self, pair: &Pair) -> bool {
+        let Pair { data, readers, .. } = pair;
+        data.all.len() == readers.len()
+            && readers.iter().all(|reader| data.all.iter().any(|node| self.same.check(self.schemas, *node, *reader)))
+            && data.all.iter().all(|node| readers.iter().any(|reader| self.same.check(self.schemas, *node, *reader)))
+    }
+
+    /// Whether `reader` takes all of `data`.
+    pub(super) fn takes(&mut self, data: &Case, reader: Node, reading: Reading) -> bool {
+        let known = data.all.iter().any(|node| self.same.check(self.schemas, *node, reader));
+        known || self.holds(Pair { data: data.clone(), readers: BTreeSet::from([reader]), reading })
+    }
+
+    /// Whether no value of the data is one of `node`.
+    pub(super) fn apart(&mut self, scene: &Scene<'_>, node: Node) -> bool {
+        let data = scene.data;
+        if data.case.none.iter().any(|none| self.same.check(self.schemas, node, *none)) {
+            return true;
+        }
+        if scene.reading == Reading::Written && data.case.kinds == Kinds::OBJECT {
+            let asked = Flat::new(self.schemas, Side::Reader, Case::of([node]));
+            if asked.required().into_iter().any(|name| self.is_unwritten(scene, name)) {
+                return true;
+            }
+        }
+        Impossible::new(self.schemas).check(&data.case.with([node]))
+    }
+
+    /// Whether the data is known not to be one of `node` because another schema says so, which takes all of `node`.
+    pub(super) fn excluded(&mut self, scene: &Scene<'_>, node: Node) -> bool {
+        let none: Vec<Node> = scene.data.case.none.iter().copied().collect();
+        none.into_iter().any(|other| self.takes(&Case::of([node]), other, Reading::Valid))
+    }
+
+    /// Whether the data has no member `name`, as its publishers know nothing of it.
+    pub(super) fn is_unwritten(&mut self, scene: &Scene<'_>, name: &str) -> bool {
+        let member = scene.data.member(self.schemas, name);
+        let open = !member.named && member.schemas.is_empty();
+        member.closed.is_some() || (scene.reading == Reading::Written && open)
+    }
+
+    fn step(&mut self, pair: &Pair, at: &Location) -> Step {
+        let mut step = Step::default();
+        if self.steps == 0 {
+            self.gave_up = true;
+            step.breaks.push(self.problem(at, "there is too much to compare: a possible break"));
+            return step;
+        }
+        self.steps -= 1;
+        for case in cases(self.schemas, &pair.data) {
+            if !Impossible::new(self.schemas).check(&case) {
+                self.case(case, pair, at, &mut step);
+            }
+        }
+        step
+    }
+
+    fn case(&mut self, case: Case, pair: &Pair, at: &Location, step: &mut Step) {
+        let mut data = Flat::new(self.schemas, Side::Writer, case);
+        let mut reader = Flat::new(self.schemas, Side::Reader, Case::of(pair.readers.iter().copied()));
+        if let Some(values) = values(self.schemas, &data) {
+            let scene = Scene { data: &data, reading: pair.reading, at };
+            return self.values(&scene, &reader, &values, step);
+        }
+        if !self.narrow(&mut data, &reader, pair.reading, at, step) {
+            return;
+        }
+        let scene = Scene { data: &data, reading: pair.reading, at };
+        if self.settle(&scene, &mut reader, step).is_err() {
+            // Which branch takes the data may depend on its kind.
+            for kind in SINGLE.into_iter().filter(|kind| data.case.kinds.meets(*kind)) {
+                step.next.push((Pair { data: data.case.only(kind), ..pair.clone() }, at.clone()));
+            }
+            return;
+        }
+        reader.finish(self.schemas);
+        if !self.narrow(&mut data, &reader, pair.reading, at, step) {
+            return;
+        }
+        let scene = Scene { data: &data, reading: pair.reading, at };
+        self.scalars(&scene, &reader, step);
+        if data.case.kinds.meets(Kinds::ARRAY) {
+            self.arrays(&scene, &reader, step);
+        }
+        if data.case.kinds.meets(Kinds::OBJECT) {
+            self.objects(&scene, &reader, step);
+        }
+    }
+
+    /// Compares the kinds of values and leaves only those that both have; tells whether there are any.
+    fn narrow(&mut self, data: &mut Flat, reader: &Flat, reading: Reading, at: &Location, step: &mut Step) -> bool {
+        let more = self.kinds(&Scene { data, reading, at }, reader, step);
+        data.case.kinds = data.case.kinds.and(reader.case.kinds);
+        more
+    }
+
+    /// A pair that belongs to the answer.
+    pub(super) fn ask(
+        &mut self,
+        scene: &Scene<'_>,
+        data: Case,
+        readers: impl IntoIterator<Item = Node>,
+    ) -> (Pair, Location) {
+        let pair = Pair { data, readers: readers.into_iter().collect(), reading: scene.reading };
+        let mut now = pair.readers.iter().chain(&pair.data.all).map(|node| self.schemas.get(*node));
+        let at = now.find(|shape| shape.era == Era::Now).map(|shape| shape.place.clone());
+        (pair, at.unwrap_or_else(|| scene.at.clone()))
+    }
+
+    /// The place of a keyword of `reader`, or what stands for it in the schema of now.
+    pub(super) fn place(&self, scene: &Scene<'_>, reader: &Shape, keyword: &str) -> Location {
+        let at = |shape: &Shape| shape.place.join(keyword);
+        if reader.era == Era::Now {
+            return if reader.has(keyword) { at(reader) } else { reader.place.clone() };
+        }
+        let mut now = scene.data.parts.iter().filter(|part| part.era == Era::Now);
+        now.find(|part| part.has(keyword)).map_or_else(|| scene.at.clone(), |part| at(part))
+    }
+
+    pub(super) fn problem(&self, at: &Location, reason: impl AsRef<str>) -> Problem {
+        at.problem(format!("{}: {}", self.direction.name(), reason.as_ref()))
+    }
+}
+
+/// Every kind by itself.
+pub(super) const SINGLE: [Kinds; 7] = [
+    Kinds::NULL,
+    Kinds::BOOLEAN,
+    Kinds::INTEGER,
+    Kinds::FRACTION,
+    Kinds::STRING,
+    Kinds::ARRAY,
+    Kinds::OBJECT,
+];

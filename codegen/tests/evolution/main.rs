@@ -1,0 +1,13 @@
+//! The evolution gate on whole schema folders.
+
+#![cfg(feature = "schema")]
+
+mod contract;
+mod git;
+mod keywords;
+mod places;
+mod references;
+mod registries;
+mod soundness;
+mod states;
+mod unions;
