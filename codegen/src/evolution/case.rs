@@ -1,5 +1,6 @@
 //! Sets of values, as the schemas that take them and those that do not.
 
+use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
@@ -56,8 +57,7 @@ pub(super) struct Flat {
     nodes: HashSet<Node>,
     /// What each part with `unevaluatedProperties` or `unevaluatedItems` does not apply to.
     evaluated: Vec<(usize, Evaluated)>,
-    /// What schemas that may hold speak of, where that is not certain.
-    maybe: Evaluated,
+    maybe: OnceCell<Evaluated>,
 }
 
 /// Members and elements that schemas of one value speak of.
@@ -94,7 +94,7 @@ impl Flat {
             limits: Limits::default(),
             nodes: HashSet::new(),
             evaluated: Vec::new(),
-            maybe: Evaluated::default(),
+            maybe: OnceCell::new(),
         };
         flat.case.kinds = case.kinds;
         flat.case.none = case.none;
@@ -139,16 +139,22 @@ impl Flat {
                 self.evaluated.push((index, evaluated));
             }
         }
-        let unsure = |part: &Rc<Shape>| part.same_value().len() > part.also.len();
-        if self.parts.iter().any(unsure) {
-            let roots = self.case.all.iter().copied().collect();
-            self.maybe = self.evaluated_by(schemas, roots, false);
-        }
+        self.maybe = OnceCell::new();
         for part in &self.parts {
             if part.patterns.is_empty() && part.additional.is_some_and(|node| schemas.is_never(node)) {
                 self.limits.properties.at_most(part.properties.len());
             }
         }
+    }
+
+    /// What schemas that may hold speak of, where that is not certain.
+    fn maybe(&self, schemas: &mut Schemas) -> &Evaluated {
+        self.maybe.get_or_init(|| {
+            if self.parts.iter().all(|part| part.same_value().len() == part.also.len()) {
+                return Evaluated::default();
+            }
+            self.evaluated_by(schemas, self.case.all.iter().copied().collect(), false)
+        })
     }
 
     /// What the schemas from `roots` on speak of: those that hold for `sure`, or also those that may.
@@ -191,7 +197,7 @@ impl Flat {
                 inner.rest(schemas, part, part.unevaluated, "unevaluatedProperties");
             }
         }
-        inner.named |= self.maybe.restricted || self.maybe.holds_name(schemas, name);
+        inner.named |= self.maybe(schemas).restricted || self.maybe(schemas).holds_name(schemas, name);
         inner
     }
 
@@ -200,12 +206,12 @@ impl Flat {
         let own = |schemas: &mut Schemas, part: &Rc<Shape>| {
             part.properties.contains_key(name) || part.patterns.iter().any(|(pattern, _)| schemas.matches(pattern, name))
         };
-        self.parts.iter().any(|part| own(schemas, part)) || self.maybe.holds_name(schemas, name)
+        self.parts.iter().any(|part| own(schemas, part)) || self.maybe(schemas).holds_name(schemas, name)
     }
 
     /// What is said of members that no name and no pattern speaks of.
     pub(super) fn other_members(&self, schemas: &mut Schemas) -> Inner {
-        let mut inner = Inner { named: self.maybe.restricted, ..Inner::default() };
+        let mut inner = Inner { named: self.maybe(schemas).restricted, ..Inner::default() };
         for (index, part) in self.parts.iter().enumerate() {
             inner.rest(schemas, part, part.additional, "additionalProperties");
             if self.evaluated(index).is_some_and(|evaluated| !evaluated.members) {

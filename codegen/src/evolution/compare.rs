@@ -3,7 +3,7 @@
 //! A comparison is a list of pairs that all must hold: at the roots, then at each member and element. A pair that is
 //! being compared already is taken to hold, as JSON values end where recursive schemas do not.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use indexmap::IndexSet;
 
@@ -12,6 +12,7 @@ use super::cases::cases;
 use super::impossible::{Impossible, values};
 use super::same::Same;
 use super::shape::{Era, Node, Schemas, Shape};
+use super::unions::Stop;
 use super::words::Direction;
 use crate::error::Problem;
 use crate::model::Kinds;
@@ -20,7 +21,7 @@ use crate::resolve::Location;
 /// How many pairs one message may take.
 const STEPS: usize = 100_000;
 /// How deep a question may lead to another one before the first is answered.
-const DEPTH: usize = 24;
+const DEPTH: usize = 64;
 
 /// Which data counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,7 +66,8 @@ pub(super) struct Comparison<'a> {
     reported: HashSet<Pair>,
     /// The pairs that hold if all pairs do that are being compared.
     shown: IndexSet<Pair>,
-    refused: HashSet<Pair>,
+    /// The pairs that do not hold, with the depth from which on that is so: deep down an answer is given up earlier.
+    refused: HashMap<Pair, usize>,
     steps: usize,
     depth: usize,
     /// Whether a question was given up for its depth.
@@ -80,7 +82,7 @@ impl<'a> Comparison<'a> {
             same,
             reported: HashSet::new(),
             shown: IndexSet::new(),
-            refused: HashSet::new(),
+            refused: HashMap::new(),
             steps: STEPS,
             depth: 0,
             gave_up: false,
@@ -110,19 +112,19 @@ impl<'a> Comparison<'a> {
 
     /// References that depend on the way that led to them are told as soon as anything has changed.
     fn dynamic(&mut self, roots: [Node; 2], at: &Location) -> Vec<Problem> {
-        let mut found = Vec::new();
+        let (mut now, mut earlier) = (Vec::new(), Vec::new());
         for root in roots {
             for node in self.schemas.reachable(root) {
                 let shape = self.schemas.get(node);
-                if let Some(reference) = &shape.dynamic {
-                    let place = if shape.era == Era::Now { &shape.place } else { at };
-                    let reason =
-                        format!("where `{}` leads is not known, so a possible break", reference.escape_debug());
-                    found.push(self.problem(place, reason));
+                let Some(reference) = &shape.dynamic else { continue };
+                let reason = format!("where `{}` leads is not known, so a possible break", reference.escape_debug());
+                match shape.era {
+                    Era::Now => now.push(self.problem(&shape.place, reason)),
+                    Era::Earlier => earlier.push(self.problem(at, reason)),
                 }
             }
         }
-        found
+        if now.is_empty() { earlier } else { now }
     }
 
     /// Whether the answer to `pair` is yes.
@@ -136,14 +138,16 @@ impl<'a> Comparison<'a> {
         self.depth += 1;
         let holds = self.all_hold(pair.clone());
         self.depth -= 1;
-        if !holds {
+        if holds {
+            self.gave_up = outer;
+        } else {
             // What was shown on the way may rest on this pair.
             self.shown.truncate(mark);
-            if !self.gave_up {
-                self.refused.insert(pair);
-            }
+            let from = if self.gave_up { self.depth } else { 0 };
+            let known = self.refused.entry(pair).or_insert(from);
+            *known = from.min(*known);
+            self.gave_up |= outer;
         }
-        self.gave_up |= outer;
         holds
     }
 
@@ -158,7 +162,8 @@ impl<'a> Comparison<'a> {
             if self.shown.contains(&pair) || self.reported.contains(&pair) || self.is_same(&pair) {
                 continue;
             }
-            if self.refused.contains(&pair) {
+            if let Some(from) = self.refused.get(&pair).copied().filter(|from| self.depth > *from) {
+                self.gave_up |= from > 0;
                 return false;
             }
             self.shown.insert(pair.clone());
@@ -191,12 +196,6 @@ impl<'a> Comparison<'a> {
         if data.case.none.iter().any(|none| self.same.check(self.schemas, node, *none)) {
             return true;
         }
-        if scene.reading == Reading::Written && data.case.kinds == Kinds::OBJECT {
-            let asked = Flat::new(self.schemas, Side::Reader, Case::of([node]));
-            if asked.required().into_iter().any(|name| self.is_unwritten(scene, name)) {
-                return true;
-            }
-        }
         Impossible::new(self.schemas).check(&data.case.with([node]))
     }
 
@@ -204,6 +203,20 @@ impl<'a> Comparison<'a> {
     pub(super) fn excluded(&mut self, scene: &Scene<'_>, node: Node) -> bool {
         let none: Vec<Node> = scene.data.case.none.iter().copied().collect();
         none.into_iter().any(|other| self.takes(&Case::of([node]), other, Reading::Valid))
+    }
+
+    /// Whether no value of the data is one of `node`, for whatever reason.
+    pub(super) fn is_not(&mut self, scene: &Scene<'_>, node: Node) -> bool {
+        self.apart(scene, node) || self.excluded(scene, node) || self.is_unwritten_branch(scene, node)
+    }
+
+    /// Whether `node` asks for a member that the data does not have.
+    pub(super) fn is_unwritten_branch(&mut self, scene: &Scene<'_>, node: Node) -> bool {
+        if scene.reading == Reading::Valid || scene.data.case.kinds != Kinds::OBJECT {
+            return false;
+        }
+        let asked = Flat::new(self.schemas, Side::Reader, Case::of([node]));
+        asked.required().into_iter().any(|name| self.is_unwritten(scene, name))
     }
 
     /// Whether the data has no member `name`, as its publishers know nothing of it.
@@ -240,12 +253,15 @@ impl<'a> Comparison<'a> {
             return;
         }
         let scene = Scene { data: &data, reading: pair.reading, at };
-        if self.settle(&scene, &mut reader, step).is_err() {
-            // Which branch takes the data may depend on its kind.
-            for kind in SINGLE.into_iter().filter(|kind| data.case.kinds.meets(*kind)) {
-                step.next.push((Pair { data: data.case.only(kind), ..pair.clone() }, at.clone()));
+        match self.settle(&scene, &mut reader, step) {
+            Ok(()) => {}
+            Err(Stop::Refused) => return,
+            Err(Stop::Split) => {
+                for kind in SINGLE.into_iter().filter(|kind| data.case.kinds.meets(*kind)) {
+                    step.next.push((Pair { data: data.case.only(kind), ..pair.clone() }, at.clone()));
+                }
+                return;
             }
-            return;
         }
         reader.finish(self.schemas);
         if !self.narrow(&mut data, &reader, pair.reading, at, step) {
@@ -281,14 +297,21 @@ impl<'a> Comparison<'a> {
         (pair, at.unwrap_or_else(|| scene.at.clone()))
     }
 
-    /// The place of a keyword of `reader`, or what stands for it in the schema of now.
+    /// The place of a keyword of `reader`, or of what stands for it in the schema of now.
     pub(super) fn place(&self, scene: &Scene<'_>, reader: &Shape, keyword: &str) -> Location {
-        let at = |shape: &Shape| shape.place.join(keyword);
+        self.place_of(scene, reader, &[keyword])
+    }
+
+    /// The place of the first of some keywords of `reader`, or of what stands for it in the schema of now.
+    pub(super) fn place_of(&self, scene: &Scene<'_>, reader: &Shape, keywords: &[&str]) -> Location {
+        let find = |shape: &Shape| {
+            keywords.iter().find(|keyword| shape.has(keyword)).map(|keyword| shape.place.join(keyword))
+        };
         if reader.era == Era::Now {
-            return if reader.has(keyword) { at(reader) } else { reader.place.clone() };
+            return find(reader).unwrap_or_else(|| reader.place.clone());
         }
         let mut now = scene.data.parts.iter().filter(|part| part.era == Era::Now);
-        now.find(|part| part.has(keyword)).map_or_else(|| scene.at.clone(), |part| at(part))
+        now.find_map(|part| find(part)).unwrap_or_else(|| scene.at.clone())
     }
 
     pub(super) fn problem(&self, at: &Location, reason: impl AsRef<str>) -> Problem {

@@ -63,8 +63,7 @@ impl Comparison<'_> {
                 }
                 let own: HashSet<&String> = data.parts.iter().flat_map(|part| part.required_with(with)).collect();
                 for name in names.iter().filter(|name| !has.contains(name.as_str()) && !own.contains(name)) {
-                    let keyword = if part.has("dependentRequired") { "dependentRequired" } else { "dependencies" };
-                    let place = self.place(scene, part, keyword);
+                    let place = self.place_of(scene, part, &["dependentRequired", "dependencies"]);
                     let (data, schema) = (self.direction.data(), self.direction.reader());
                     let (with, name) = (words::shorten(with), words::shorten(name));
                     let reason = format!("{data} may have `{with}` without `{name}`, which {schema} requires with it");

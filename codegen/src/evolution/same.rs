@@ -14,28 +14,42 @@ pub(super) struct Same {
 impl Same {
     /// Whether `a` and `b` are the same; `false` also where only their meaning is.
     pub(super) fn check(&mut self, schemas: &mut Schemas, a: Node, b: Node) -> bool {
-        let root = (schemas.target(a), schemas.target(b));
+        // The pairs on the way, each with the one that led to it.
+        let mut steps: Vec<((Node, Node), usize)> = Vec::new();
         let mut assumed = HashSet::new();
-        let mut waiting = vec![root];
-        while let Some(pair) = waiting.pop() {
-            let (a, b) = pair;
-            if a == b || self.same.contains(&pair) || !assumed.insert(pair) {
+        let mut waiting = vec![((schemas.target(a), schemas.target(b)), 0)];
+        while let Some((pair, from)) = waiting.pop() {
+            if pair.0 == pair.1 || self.same.contains(&pair) || !assumed.insert(pair) {
                 continue;
             }
-            if self.other.contains(&pair) {
-                self.other.insert(root);
-                return false;
-            }
-            let (left, right) = (schemas.get(a), schemas.get(b));
-            let Some(inner) = itself(&left, &right) else {
-                self.other.insert(pair);
-                self.other.insert(root);
+            let here = steps.len();
+            steps.push((pair, from));
+            let inner = if self.other.contains(&pair) {
+                None
+            } else {
+                let (left, right) = (schemas.get(pair.0), schemas.get(pair.1));
+                itself(&left, &right)
+            };
+            let Some(inner) = inner else {
+                self.differ(&steps);
                 return false;
             };
-            waiting.extend(inner.into_iter().map(|(a, b)| (schemas.target(a), schemas.target(b))));
+            waiting.extend(inner.into_iter().map(|(a, b)| ((schemas.target(a), schemas.target(b)), here)));
         }
         self.same.extend(assumed);
         true
+    }
+
+    /// Notes that the last of `steps` differs, and so do all that led to it.
+    fn differ(&mut self, steps: &[((Node, Node), usize)]) {
+        let mut at = steps.len().saturating_sub(1);
+        while let Some((pair, from)) = steps.get(at) {
+            self.other.insert(*pair);
+            if at == *from {
+                break;
+            }
+            at = *from;
+        }
     }
 }
 

@@ -20,9 +20,8 @@ impl Comparison<'_> {
             }
         }
         let part = reader.parts.iter().find(|part| part.values.is_some());
-        let keyword = part.map_or("type", |part| if part.has("enum") { "enum" } else { "const" });
         let Some(part) = part.or_else(|| reader.parts.first()) else { return };
-        let place = self.place(scene, part, keyword);
+        let place = self.place_of(scene, part, &["enum", "const"]);
         let (data, schema) = (self.direction.data(), self.direction.reader());
         if !refused.is_empty() {
             let refused = words::values(&refused);
@@ -39,7 +38,7 @@ impl Comparison<'_> {
     pub(super) fn kinds(&mut self, scene: &Scene<'_>, reader: &Flat, step: &mut Step) -> bool {
         let (data, schema) = (self.direction.data(), self.direction.reader());
         if let Some(part) = reader.parts.iter().find(|part| part.values.is_some()) {
-            let place = self.place(scene, part, if part.has("enum") { "enum" } else { "const" });
+            let place = self.place_of(scene, part, &["enum", "const"]);
             let reason = format!("{data} may be any value of its type, and {schema} lists those that it takes");
             step.breaks.push(self.problem(&place, reason));
             return false;

@@ -245,22 +245,20 @@ impl Schemas {
     fn read(&mut self, era: Era, id: SchemaId) -> Shape {
         let schema = self.arena(era).get(id);
         let place = schema.place.clone();
-        let dialect = self.arena(era).resolver.dialect(&place);
-        // What stands beside `$ref` in old dialects is not read, so it is not among the schemas inside either.
-        let mut inside = |keyword: &[&str]| {
-            let place = keyword.iter().fold(place.clone(), |place, step| place.join(step));
-            place.json()?;
+        let json = place.json();
+        let has = |keyword: &str| json.is_some_and(|json| json.get(keyword).is_some());
+        // What stands beside `$ref` in old editions is not read, so it is not among the schemas inside either.
+        let mut inside = |place: Location| {
             let id = self.arena(era).at(&place);
             schema.inside.contains(&id).then(|| self.node(era, id))
         };
-        let [when, then, otherwise] = ["if", "then", "else"].map(|keyword| inside(&[keyword]));
-        let contained = inside(&["contains"]);
-        let names = inside(&["propertyNames"]);
+        let [when, then, otherwise, contained, names] = ["if", "then", "else", "contains", "propertyNames"]
+            .map(|keyword| if has(keyword) { inside(place.join(keyword)) } else { None });
         let mut dependents = Vec::new();
         for keyword in ["dependencies", "dependentSchemas"] {
-            let members = place.json().and_then(|json| json.get(keyword)).and_then(Json::as_object);
+            let members = json.and_then(|json| json.get(keyword)).and_then(Json::as_object);
             for name in members.into_iter().flat_map(IndexMap::keys) {
-                dependents.extend(inside(&[keyword, name]).map(|node| (name.clone(), node)));
+                dependents.extend(inside(place.join(keyword).join(name)).map(|node| (name.clone(), node)));
             }
         }
         let mut nodes = |ids: &[SchemaId]| ids.iter().map(|id| self.node(era, *id)).collect::<Vec<_>>();
@@ -284,7 +282,7 @@ impl Schemas {
             unions,
             not: schema.not.map(&mut node),
             condition: when
-                .filter(|_| dialect >= Dialect::Draft7 && (then.is_some() || otherwise.is_some()))
+                .filter(|_| then.is_some() || otherwise.is_some())
                 .map(|when| Condition { when, then, otherwise }),
             properties: object.properties.iter().map(|(name, id)| (name.clone(), node(*id))).collect(),
             required: object.required.clone(),
@@ -301,35 +299,44 @@ impl Schemas {
             dynamic: None,
             place,
         };
-        self.finish(&mut shape, dialect);
+        if schema.unchecked {
+            self.unchecked(&mut shape);
+        }
+        if schema.conditional {
+            self.dynamic(&mut shape);
+        }
         shape
     }
 
-    /// What the generator's schemas leave to the validation of payloads.
-    fn finish(&mut self, shape: &mut Shape, dialect: Dialect) {
+    /// What the generator leaves to the validation of payloads.
+    fn unchecked(&mut self, shape: &mut Shape) {
         let place = shape.place.clone();
         let Some(json) = place.json() else { return };
-        let text = |keyword: &str| json.get(keyword).and_then(Json::as_str);
-        let alone = dialect < Dialect::Draft2019 && json.get("$ref").is_some();
-        if !alone {
-            shape.pattern = text("pattern").filter(|pattern| !pattern.is_empty()).map(str::to_owned);
-        }
-        if let Some(contains) = shape.contains.as_mut().filter(|_| dialect >= Dialect::Draft2019) {
+        let pattern = json.get("pattern").and_then(Json::as_str);
+        shape.pattern = pattern.filter(|pattern| !pattern.is_empty()).map(str::to_owned);
+        if let Some(contains) = &mut shape.contains
+            && self.arena(shape.era).resolver.dialect(&place) >= Dialect::Draft2019
+        {
             contains.least = count(json, "minContains").unwrap_or(1);
             contains.most = count(json, "maxContains");
         }
+    }
+
+    /// References that lead to no schema of the folder, or to more than one.
+    fn dynamic(&mut self, shape: &mut Shape) {
+        let place = shape.place.clone();
         let resolver = &mut self.arena(shape.era).resolver;
-        let dynamic = match dialect {
-            Dialect::Draft2019 => Some("$recursiveRef"),
-            Dialect::Draft2020 => Some("$dynamicRef"),
-            _ => None,
-        };
-        for keyword in ["$ref"].into_iter().chain(dynamic) {
-            let Some(text) = text(keyword) else { continue };
-            let target = if keyword == "$ref" {
-                resolver.reference(&place, text)
-            } else {
-                resolver.dynamic_reference(&place, text)
+        let dialect = resolver.dialect(&place);
+        for (keyword, known) in [
+            ("$ref", true),
+            ("$recursiveRef", dialect == Dialect::Draft2019),
+            ("$dynamicRef", dialect == Dialect::Draft2020),
+        ] {
+            let text = place.json().and_then(|json| json.get(keyword)).and_then(Json::as_str);
+            let Some(text) = text.filter(|_| known) else { continue };
+            let target = match keyword {
+                "$ref" => resolver.reference(&place, text),
+                _ => resolver.dynamic_reference(&place, text),
             };
             match target {
                 Ok(Target::Schema(_)) | Err(_) => {}

@@ -8,27 +8,41 @@ use super::compare::{Comparison, SINGLE, Scene, Step};
 use super::shape::{Condition, Node, Shape, Union};
 use crate::resolve::Location;
 
-/// The answer may be known once the data is of one kind.
-pub(super) struct Split;
+/// Why the rest of the schemas of a pair is not compared.
+pub(super) enum Stop {
+    /// The answer may be known once the data is of one kind.
+    Split,
+    /// The data is not valid, whatever the rest says.
+    Refused,
+}
 
 impl Comparison<'_> {
     /// Adds to `reader` every schema that must hold for the data, and tells what cannot.
-    pub(super) fn settle(&mut self, scene: &Scene<'_>, reader: &mut Flat, step: &mut Step) -> Result<(), Split> {
+    pub(super) fn settle(&mut self, scene: &Scene<'_>, reader: &mut Flat, step: &mut Step) -> Result<(), Stop> {
         let mut told = Step::default();
+        let result = self.settle_all(scene, reader, &mut told);
+        if !matches!(result, Err(Stop::Split)) {
+            step.breaks.extend(told.breaks);
+            step.next.extend(told.next);
+        }
+        result
+    }
+
+    fn settle_all(&mut self, scene: &Scene<'_>, reader: &mut Flat, told: &mut Step) -> Result<(), Stop> {
         let mut next = 0;
         while let Some(part) = reader.parts.get(next).map(Rc::clone) {
             next += 1;
             for union in &part.unions {
-                self.union(scene, reader, &part, union, &mut told)?;
+                self.union(scene, reader, &part, union, told)?;
             }
             if let Some(condition) = &part.condition {
-                self.condition(scene, reader, condition, &mut told);
+                self.condition(scene, reader, condition, told);
             }
             for (name, node) in &part.dependents {
-                self.dependent(scene, reader, name, *node, &mut told);
+                self.dependent(scene, reader, name, *node, told);
             }
             if let Some(node) = part.not {
-                self.not(scene, &part, node, &mut told);
+                self.not(scene, &part, node, told);
             }
             if let Some(name) = &part.metaschema
                 && !scene.data.parts.iter().any(|own| own.metaschema.as_ref() == Some(name))
@@ -38,8 +52,6 @@ impl Comparison<'_> {
                 told.breaks.push(self.problem(&place, reason));
             }
         }
-        step.breaks.extend(told.breaks);
-        step.next.extend(told.next);
         Ok(())
     }
 
@@ -50,7 +62,10 @@ impl Comparison<'_> {
         part: &Shape,
         union: &Union,
         step: &mut Step,
-    ) -> Result<(), Split> {
+    ) -> Result<(), Stop> {
+        let keyword = if union.exclusive { "oneOf" } else { "anyOf" };
+        let place = self.place(scene, part, keyword);
+        let (data, schema) = (self.direction.data(), self.direction.reader());
         let mut open = Vec::new();
         for branch in &union.branches {
             if self.apart(scene, *branch) || self.excluded(scene, *branch) {
@@ -59,9 +74,14 @@ impl Comparison<'_> {
                 open.push(*branch);
             }
         }
-        let keyword = if union.exclusive { "oneOf" } else { "anyOf" };
-        let place = self.place(scene, part, keyword);
-        let (data, schema) = (self.direction.data(), self.direction.reader());
+        if open.len() > 1 {
+            // A branch may ask for a member that nobody writes.
+            let asked: Vec<Node> = open.iter().copied().filter(|branch| self.is_unwritten_branch(scene, *branch)).collect();
+            if asked.len() < open.len() {
+                open.retain(|branch| !asked.contains(branch));
+                reader.case.none.extend(asked);
+            }
+        }
         if let [only] = open.as_slice() {
             reader.add(self.schemas, *only);
             return Ok(());
@@ -69,13 +89,13 @@ impl Comparison<'_> {
         if open.is_empty() {
             let reason = format!("some {data} fits no branch of `{keyword}` of {schema}");
             step.breaks.push(self.problem(&place, reason));
-            return Ok(());
+            return Err(Stop::Refused);
         }
         let takers: Vec<Node> =
             open.iter().copied().filter(|branch| self.takes(&scene.data.case, *branch, scene.reading)).collect();
         if takers.is_empty() || (union.exclusive && open.len() > 1) {
             if SINGLE.iter().filter(|kind| scene.data.case.kinds.meets(**kind)).count() > 1 {
-                return Err(Split);
+                return Err(Stop::Split);
             }
             step.breaks.push(self.undecided(&place, keyword, !takers.is_empty()));
             return Ok(());
@@ -99,7 +119,7 @@ impl Comparison<'_> {
     fn condition(&mut self, scene: &Scene<'_>, reader: &mut Flat, condition: &Condition, step: &mut Step) {
         let case = &scene.data.case;
         let Condition { when, then, otherwise } = *condition;
-        if self.apart(scene, when) || self.excluded(scene, when) {
+        if self.is_not(scene, when) {
             reader.case.none.insert(when);
             otherwise.map(|node| reader.add(self.schemas, node));
         } else if self.takes(case, when, scene.reading) {
@@ -107,10 +127,10 @@ impl Comparison<'_> {
             then.map(|node| reader.add(self.schemas, node));
         } else {
             if let Some(node) = then {
-                step.next.push(self.ask(scene, case.with([when]), [node]));
+                step.next.push(self.ask(scene, case.with([when]), all(reader, node)));
             }
             if let Some(node) = otherwise {
-                step.next.push(self.ask(scene, case.without(when), [node]));
+                step.next.push(self.ask(scene, case.without(when), all(reader, node)));
             }
         }
     }
@@ -126,12 +146,12 @@ impl Comparison<'_> {
         if data.requires(name) {
             reader.add(self.schemas, node);
         } else {
-            step.next.push(self.ask(scene, case, [node]));
+            step.next.push(self.ask(scene, case, all(reader, node)));
         }
     }
 
     fn not(&mut self, scene: &Scene<'_>, part: &Shape, node: Node, step: &mut Step) {
-        if self.apart(scene, node) || self.excluded(scene, node) {
+        if self.is_not(scene, node) {
             return;
         }
         let place = self.place(scene, part, "not");
@@ -139,4 +159,9 @@ impl Comparison<'_> {
         let reason = format!("whether `not` of {schema} refuses some {data} cannot be told, so a possible break");
         step.breaks.push(self.problem(&place, reason));
     }
+}
+
+/// All that `reader` asks for, and `node`.
+fn all(reader: &Flat, node: Node) -> impl Iterator<Item = Node> {
+    reader.case.all.iter().copied().chain([node])
 }

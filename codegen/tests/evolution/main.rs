@@ -6,6 +6,7 @@ mod contract;
 mod git;
 mod keywords;
 mod places;
+mod random;
 mod references;
 mod registries;
 mod soundness;

@@ -12,10 +12,10 @@ pub(crate) struct States(TempDir);
 pub(crate) const REGISTRY: &str = r#"{"schemas":[{"urn":"urn:babel:t:x","schema":"x.json"}]}"#;
 
 impl States {
-    pub(crate) fn new(earlier: &[(&str, &str)], now: &[(&str, &str)]) -> Self {
+    pub(crate) fn new<T: AsRef<str>>(earlier: &[(T, T)], now: &[(T, T)]) -> Self {
         let states = Self(tempfile::tempdir().expect("a folder"));
         for (folder, files) in [("earlier", earlier), ("now", now)] {
-            files.iter().for_each(|(path, content)| write(&states.0.path().join(folder), path, content));
+            files.iter().for_each(|(path, content)| write(&states.path(folder), path.as_ref(), content.as_ref()));
         }
         states
     }

@@ -16,7 +16,7 @@ fn tagged_branches_are_compared_by_their_tag() {
     check(&[
         (&tagged(&[CARD, CASH]), &tagged(&[CASH, CARD]), OK, OK),
         (&tagged(&[CARD, CASH]), &tagged(&[CARD, CASH, GIFT]), OK, "/oneOf: FORWARD: some data of now fits no branch of `oneOf`"),
-        (&tagged(&[CARD, CASH]), &tagged(&[CARD]), "BACKWARD: earlier data may be `\"cash\"`", OK),
+        (&tagged(&[CARD, CASH]), &tagged(&[CARD]), "/oneOf: BACKWARD: some earlier data fits no branch", OK),
         (&tagged(&[CARD, CASH, GIFT]), &tagged(&[CARD, CASH]), "/oneOf: BACKWARD: some earlier data fits no branch", OK),
         // A new optional member of one branch, also one that another branch has.
         (&tagged(&[CARD, CASH]), &tagged(&[&card(""), CASH]), OK, OK),
@@ -78,7 +78,7 @@ fn unions_by_kind() {
         (&member(r#"{"type":["string","null"]}"#), &member(r#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#), OK, OK),
         (&member(r#"{"type":["string","null"]}"#), &member(r#"{"oneOf":[{"type":"null"},{"type":"string"}]}"#), OK, OK),
         (&member(r#"{"type":"string"}"#), &member(r#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#), OK, "FORWARD: data of now may be `null`"),
-        (&member(r#"{"anyOf":[{"type":"string"},{"type":"integer"}]}"#), &member(r#"{"anyOf":[{"type":"integer"}]}"#), "may be a string", OK),
+        (&member(r#"{"anyOf":[{"type":"string"},{"type":"integer"}]}"#), &member(r#"{"anyOf":[{"type":"integer"}]}"#), "fits no branch", OK),
         (&member(r#"{"type":["string","integer"]}"#), &member(r#"{"anyOf":[{"type":"string"},{"type":"boolean"}]}"#), "may be an integer, and this schema takes only a string", "FORWARD"),
         (
             &member(r#"{"type":["string","integer"],"maxLength":3,"minimum":2}"#),
@@ -132,7 +132,7 @@ fn branches_that_overlap() {
             OK,
             "FORWARD",
         ),
-        (&member(r#"{"anyOf":[{"const":1},{"const":2}]}"#), &member(r#"{"enum":[1,2,3]}"#), OK, "fits no branch"),
+        (&member(r#"{"anyOf":[{"const":1},{"const":2}]}"#), &member(r#"{"enum":[1,2,3]}"#), OK, "may be `3`, which the earlier schema does not take"),
     ]);
 }
 
@@ -164,7 +164,7 @@ fn what_is_refused() {
         (&member(r#"{"type":"integer"}"#), &member(r#"{"type":"integer","not":{"type":"string"}}"#), OK, OK),
         (&member(r#"{"type":"integer","minimum":3}"#), &member(r#"{"type":"integer","not":{"maximum":2}}"#), OK, "FORWARD"),
         (&member(r#"{"type":"object","properties":{"k":{"type":"string"}}}"#), &member(r#"{"type":"object","properties":{"k":{"type":"string"}},"not":{"required":["l"]}}"#), OK, OK),
-        (&member(r#"{"type":"object","properties":{"k":{}},"required":["k"]}"#), &member(r#"{"type":"object","properties":{"k":{}},"required":["k"],"not":{"required":["k"]}}"#), "possible break", "FORWARD"),
+        (&member(r#"{"type":"object","properties":{"k":{}},"required":["k"]}"#), &member(r#"{"type":"object","properties":{"k":{}},"required":["k"],"not":{"required":["k"]}}"#), "possible break", OK),
     ]);
 }
 
