@@ -204,7 +204,8 @@ impl Flat {
     /// Whether a schema that may hold has one for the member `name`.
     pub(super) fn speaks_of(&self, schemas: &mut Schemas, name: &str) -> bool {
         let own = |schemas: &mut Schemas, part: &Rc<Shape>| {
-            part.properties.contains_key(name) || part.patterns.iter().any(|(pattern, _)| schemas.matches(pattern, name))
+            part.properties.contains_key(name)
+                || part.patterns.iter().any(|(pattern, _)| schemas.matches(pattern, name))
         };
         self.parts.iter().any(|part| own(schemas, part)) || self.maybe(schemas).holds_name(schemas, name)
     }

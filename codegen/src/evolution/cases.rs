@@ -10,6 +10,9 @@ use super::shape::{Node, Schemas, Shape};
 /// How many cases a set of values is split into at most. What is not split only makes the comparison less exact.
 const MOST: usize = 512;
 
+/// Up to how many branches of `anyOf` are compared with each other.
+const FEW: usize = 32;
+
 /// Splits `case` by its unions and conditions; together the cases hold all its values.
 pub(super) fn cases(schemas: &mut Schemas, case: &Case) -> Vec<Case> {
     let mut done = Vec::new();
@@ -71,9 +74,10 @@ fn branches(schemas: &mut Schemas, case: &Case, branches: &[Node], exclusive: bo
     for (index, branch) in branches.iter().enumerate() {
         let mut chosen = case.with([*branch]);
         for (other, sibling) in branches.iter().enumerate() {
-            // A branch that is written twice in a `oneOf` is left to the comparison.
-            let apart = exclusive || Impossible::new(schemas).check(&case.with([*branch, *sibling]));
-            if other != index && sibling != branch && apart {
+            let apart = |schemas: &mut Schemas| {
+                branches.len() <= FEW && Impossible::new(schemas).check(&case.with([*branch, *sibling]))
+            };
+            if other != index && (exclusive || apart(schemas)) {
                 chosen.none.insert(*sibling);
             }
         }

@@ -5,7 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use indexmap::IndexSet;
+use indexmap::{IndexMap, IndexSet};
 
 use super::case::{Case, Flat, Side};
 use super::cases::cases;
@@ -58,16 +58,24 @@ pub(super) struct Scene<'a> {
     pub(super) at: &'a Location,
 }
 
-/// Compares the two states of one message.
+/// Compares two states, message by message.
 pub(super) struct Comparison<'a> {
     pub(super) schemas: &'a mut Schemas,
     pub(super) direction: Direction,
-    same: &'a mut Same,
-    reported: HashSet<Pair>,
+    pub(super) same: &'a mut Same,
+    found: Vec<Problem>,
+    /// The pairs that were told of, each with those on which its answer depends.
+    told: IndexMap<Pair, Vec<usize>>,
+    /// Those of them that are a break by themselves.
+    broken: Vec<usize>,
+    /// Pairs told of that a question took to hold: what is wrong with them is told in their own place.
+    taken: Vec<usize>,
     /// The pairs that hold if all pairs do that are being compared.
     shown: IndexSet<Pair>,
     /// The pairs that do not hold, with the depth from which on that is so: deep down an answer is given up earlier.
     refused: HashMap<Pair, usize>,
+    /// Schemas from which no reference leads on that nobody can follow.
+    plain: HashSet<Node>,
     steps: usize,
     depth: usize,
     /// Whether a question was given up for its depth.
@@ -80,49 +88,95 @@ impl<'a> Comparison<'a> {
             schemas,
             direction,
             same,
-            reported: HashSet::new(),
+            found: Vec::new(),
+            told: IndexMap::new(),
+            broken: Vec::new(),
+            taken: Vec::new(),
             shown: IndexSet::new(),
             refused: HashMap::new(),
-            steps: STEPS,
+            plain: HashSet::new(),
+            steps: 0,
             depth: 0,
             gave_up: false,
         }
     }
 
-    /// Every break between two schemas, the first of which says what data there is.
-    pub(super) fn breaks(mut self, data: Node, reader: Node, at: Location) -> Vec<Problem> {
-        let pair = Pair { data: Case::of([data]), readers: BTreeSet::from([reader]), reading: Reading::Written };
-        if self.is_same(&pair) {
-            return Vec::new();
+    /// Compares the schemas of one message, the first of which says what data there is. Tells by which pair
+    /// [`breaks`](Self::breaks) knows it.
+    pub(super) fn message(&mut self, data: Node, reader: Node, at: &Location) -> Option<usize> {
+        let root = Pair { data: Case::of([data]), readers: BTreeSet::from([reader]), reading: Reading::Written };
+        if self.is_same(&root) {
+            return None;
         }
-        let mut found = self.dynamic([data, reader], &at);
-        let mut waiting = vec![(pair, at.clone())];
-        while let Some((pair, at)) = waiting.pop() {
-            if self.reported.contains(&pair) || self.is_same(&pair) {
+        self.steps = STEPS;
+        let (root, _) = self.told.insert_full(root, Vec::new());
+        let dynamic = self.dynamic([data, reader], at);
+        if !dynamic.is_empty() {
+            self.broken.push(root);
+            self.found.extend(dynamic);
+        }
+        let mut waiting = vec![(root, at.clone())];
+        let mut begun = HashSet::from([root]);
+        while let Some((index, at)) = waiting.pop() {
+            let Some((pair, done)) = self.told.get_index(index) else { continue };
+            if !done.is_empty() {
                 continue;
             }
-            self.reported.insert(pair.clone());
-            let step = self.step(&pair, &at);
-            found.extend(step.breaks);
-            found.extend(step.contract);
-            waiting.extend(step.next);
+            let step = self.step(&pair.clone(), &at);
+            if !(step.breaks.is_empty() && step.contract.is_empty()) {
+                self.broken.push(index);
+            }
+            self.found.extend(step.breaks);
+            self.found.extend(step.contract);
+            let mut depends = std::mem::take(&mut self.taken);
+            for (pair, at) in step.next {
+                if !self.is_same(&pair) {
+                    let (next, _) = self.told.insert_full(pair, Vec::new());
+                    depends.push(next);
+                    if begun.insert(next) {
+                        waiting.push((next, at));
+                    }
+                }
+            }
+            // It depends on itself at least: so it is known to be done.
+            depends.push(index);
+            self.told[index] = depends;
         }
-        found
+        Some(root)
+    }
+
+    /// Every break, and the pairs that do not hold because of them.
+    pub(super) fn breaks(self) -> (Vec<Problem>, HashSet<usize>) {
+        let mut dependants: HashMap<usize, Vec<usize>> = HashMap::new();
+        for (index, depends) in self.told.values().enumerate() {
+            for other in depends {
+                dependants.entry(*other).or_default().push(index);
+            }
+        }
+        let mut broken: HashSet<usize> = self.broken.iter().copied().collect();
+        let mut waiting = self.broken;
+        while let Some(index) = waiting.pop() {
+            let others = dependants.get(&index).into_iter().flatten();
+            waiting.extend(others.copied().filter(|other| broken.insert(*other)));
+        }
+        (self.found, broken)
     }
 
     /// References that depend on the way that led to them are told as soon as anything has changed.
     fn dynamic(&mut self, roots: [Node; 2], at: &Location) -> Vec<Problem> {
         let (mut now, mut earlier) = (Vec::new(), Vec::new());
-        for root in roots {
-            for node in self.schemas.reachable(root) {
-                let shape = self.schemas.get(node);
-                let Some(reference) = &shape.dynamic else { continue };
-                let reason = format!("where `{}` leads is not known, so a possible break", reference.escape_debug());
-                match shape.era {
-                    Era::Now => now.push(self.problem(&shape.place, reason)),
-                    Era::Earlier => earlier.push(self.problem(at, reason)),
-                }
+        let nodes = self.schemas.reachable(roots, &self.plain);
+        for node in &nodes {
+            let shape = self.schemas.get(*node);
+            let Some(reference) = &shape.dynamic else { continue };
+            let reason = format!("where `{}` leads is not known, so a possible break", reference.escape_debug());
+            match shape.era {
+                Era::Now => now.push(self.problem(&shape.place, reason)),
+                Era::Earlier => earlier.push(self.problem(at, reason)),
             }
+        }
+        if now.is_empty() && earlier.is_empty() {
+            self.plain.extend(nodes);
         }
         if now.is_empty() { earlier } else { now }
     }
@@ -133,7 +187,7 @@ impl<'a> Comparison<'a> {
             self.gave_up = true;
             return false;
         }
-        let mark = self.shown.len();
+        let (mark, taken) = (self.shown.len(), self.taken.len());
         let outer = std::mem::take(&mut self.gave_up);
         self.depth += 1;
         let holds = self.all_hold(pair.clone());
@@ -143,6 +197,7 @@ impl<'a> Comparison<'a> {
         } else {
             // What was shown on the way may rest on this pair.
             self.shown.truncate(mark);
+            self.taken.truncate(taken);
             let from = if self.gave_up { self.depth } else { 0 };
             let known = self.refused.entry(pair).or_insert(from);
             *known = from.min(*known);
@@ -153,13 +208,18 @@ impl<'a> Comparison<'a> {
 
     fn all_hold(&mut self, pair: Pair) -> bool {
         // The place is of no interest here, only whether there is anything to tell.
-        let Some(at) = pair.readers.iter().chain(&pair.data.all).next().map(|node| self.schemas.get(*node).place.clone())
+        let Some(at) =
+            pair.readers.iter().chain(&pair.data.all).next().map(|node| self.schemas.get(*node).place.clone())
         else {
             return true;
         };
         let mut waiting = vec![pair];
         while let Some(pair) = waiting.pop() {
-            if self.shown.contains(&pair) || self.reported.contains(&pair) || self.is_same(&pair) {
+            if let Some(told) = self.told.get_index_of(&pair) {
+                self.taken.push(told);
+                continue;
+            }
+            if self.shown.contains(&pair) || self.is_same(&pair) {
                 continue;
             }
             if let Some(from) = self.refused.get(&pair).copied().filter(|from| self.depth > *from) {
@@ -192,11 +252,11 @@ impl<'a> Comparison<'a> {
 
     /// Whether no value of the data is one of `node`.
     pub(super) fn apart(&mut self, scene: &Scene<'_>, node: Node) -> bool {
-        let data = scene.data;
-        if data.case.none.iter().any(|none| self.same.check(self.schemas, node, *none)) {
-            return true;
-        }
-        Impossible::new(self.schemas).check(&data.case.with([node]))
+        let case = &scene.data.case;
+        // Most branches have a tag, so that what else the data is not need not be looked at.
+        let plain = Case { none: BTreeSet::new(), ..case.with([node]) };
+        Impossible::new(self.schemas).check(&plain)
+            || case.none.iter().any(|none| self.same.check(self.schemas, node, *none))
     }
 
     /// Whether the data is known not to be one of `node` because another schema says so, which takes all of `node`.
@@ -291,7 +351,10 @@ impl<'a> Comparison<'a> {
         data: Case,
         readers: impl IntoIterator<Item = Node>,
     ) -> (Pair, Location) {
-        let pair = Pair { data, readers: readers.into_iter().collect(), reading: scene.reading };
+        // Where nothing at all is said of values, nobody knows what publishers write.
+        let open = data.all.iter().all(|node| self.schemas.is_anything(*node));
+        let reading = if open { Reading::Valid } else { scene.reading };
+        let pair = Pair { data, readers: readers.into_iter().collect(), reading };
         let mut now = pair.readers.iter().chain(&pair.data.all).map(|node| self.schemas.get(*node));
         let at = now.find(|shape| shape.era == Era::Now).map(|shape| shape.place.clone());
         (pair, at.unwrap_or_else(|| scene.at.clone()))
@@ -304,9 +367,8 @@ impl<'a> Comparison<'a> {
 
     /// The place of the first of some keywords of `reader`, or of what stands for it in the schema of now.
     pub(super) fn place_of(&self, scene: &Scene<'_>, reader: &Shape, keywords: &[&str]) -> Location {
-        let find = |shape: &Shape| {
-            keywords.iter().find(|keyword| shape.has(keyword)).map(|keyword| shape.place.join(keyword))
-        };
+        let find =
+            |shape: &Shape| keywords.iter().find(|keyword| shape.has(keyword)).map(|keyword| shape.place.join(keyword));
         if reader.era == Era::Now {
             return find(reader).unwrap_or_else(|| reader.place.clone());
         }
@@ -320,12 +382,5 @@ impl<'a> Comparison<'a> {
 }
 
 /// Every kind by itself.
-pub(super) const SINGLE: [Kinds; 7] = [
-    Kinds::NULL,
-    Kinds::BOOLEAN,
-    Kinds::INTEGER,
-    Kinds::FRACTION,
-    Kinds::STRING,
-    Kinds::ARRAY,
-    Kinds::OBJECT,
-];
+pub(super) const SINGLE: [Kinds; 7] =
+    [Kinds::NULL, Kinds::BOOLEAN, Kinds::INTEGER, Kinds::FRACTION, Kinds::STRING, Kinds::ARRAY, Kinds::OBJECT];

@@ -123,7 +123,8 @@ mod tests {
 
     #[test]
     fn numbers_are_ordered_by_value() {
-        let ordered = ["-1e400", "-12", "-1.5", "-0.1", "0", "1e-9", "0.5", "0.51", "1", "9", "10", "1e2", "101", "1e400"];
+        let ordered =
+            ["-1e400", "-12", "-1.5", "-0.1", "0", "1e-9", "0.5", "0.51", "1", "9", "10", "1e2", "101", "1e400"];
         for (index, a) in ordered.iter().enumerate() {
             for (other, b) in ordered.iter().enumerate() {
                 assert_eq!(decimal(a).cmp(&decimal(b)), index.cmp(&other), "{a} {b}");
@@ -137,7 +138,8 @@ mod tests {
 
     #[test]
     fn multiples_are_exact() {
-        for (a, b) in [("6", "3"), ("0.3", "0.1"), ("0", "7"), ("1e30", "3e29"), ("-5", "2.5"), ("1e400", "8"), ("7", "0.01")]
+        for (a, b) in
+            [("6", "3"), ("0.3", "0.1"), ("0", "7"), ("1e30", "3e29"), ("-5", "2.5"), ("1e400", "8"), ("7", "0.01")]
         {
             let expected = a != "1e30";
             assert_eq!(decimal(a).is_multiple_of(&decimal(b)), Some(expected), "{a} {b}");

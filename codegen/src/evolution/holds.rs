@@ -90,7 +90,11 @@ impl Trial<'_> {
         }
         for union in &shape.unions {
             let branches: Vec<_> = union.branches.iter().map(|node| self.holds(json, *node)).collect();
-            results.push(if union.exclusive { exactly_one(&branches) } else { not(all(branches.into_iter().map(not))) });
+            results.push(if union.exclusive {
+                exactly_one(&branches)
+            } else {
+                not(all(branches.into_iter().map(not)))
+            });
         }
         results.extend(shape.not.map(|node| not(self.holds(json, node))));
         if let Some(condition) = &shape.condition {

@@ -60,9 +60,9 @@ impl<'a> Impossible<'a> {
 
     fn no_branch(&mut self, flat: &Flat, depth: usize) -> bool {
         flat.parts.iter().any(|part| {
-            part.unions.iter().any(|union| {
-                union.branches.iter().all(|branch| self.at_depth(&flat.case.with([*branch]), depth + 1))
-            })
+            part.unions
+                .iter()
+                .any(|union| union.branches.iter().all(|branch| self.at_depth(&flat.case.with([*branch]), depth + 1)))
         })
     }
 

@@ -20,29 +20,36 @@ pub(super) fn breaks(
     directions: &[Direction],
 ) -> Vec<Problem> {
     let mut found = Vec::new();
-    let mut same = Same::default();
+    let mut kept = Vec::new();
     let current: HashMap<&str, &Entry> = now.iter().map(|entry| (entry.urn.as_str(), entry)).collect();
-    let known: HashSet<&str> = earlier.iter().chain(now).map(|entry| entry.urn.as_str()).collect();
     for before in earlier {
-        let Some(after) = current.get(before.urn.as_str()) else {
-            found.extend(removed(before, registry, directions));
-            continue;
-        };
-        found.extend(moved(before, after));
-        let nodes = [(Era::Earlier, &before.schema), (Era::Now, &after.schema)];
-        let [old, new] = nodes.map(|(era, document)| schemas.at(era, &Location::root(document)));
-        for direction in directions {
+        match current.get(before.urn.as_str()) {
+            Some(after) => {
+                found.extend(moved(before, after));
+                kept.push((before, *after));
+            }
+            None => found.extend(removed(before, registry, directions)),
+        }
+    }
+    let known: HashSet<&str> = earlier.iter().chain(now).map(|entry| entry.urn.as_str()).collect();
+    let mut same = Same::default();
+    for direction in directions {
+        let mut comparison = Comparison::new(&mut schemas, &mut same, *direction);
+        let mut compared = Vec::new();
+        for (before, after) in &kept {
+            let at = Location::root(&after.schema);
+            let old = comparison.schemas.at(Era::Earlier, &Location::root(&before.schema));
+            let new = comparison.schemas.at(Era::Now, &at);
             let (data, reader) = match direction {
                 Direction::Backward => (old, new),
                 Direction::Forward => (new, old),
             };
-            let at = Location::root(&after.schema);
-            let breaks = Comparison::new(&mut schemas, &mut same, *direction).breaks(data, reader, at);
-            if !breaks.is_empty() {
-                found.extend(breaks);
-                found.push(after.problem("urn", advice(&after.urn, *direction, &known)));
-            }
+            compared.extend(comparison.message(data, reader, &at).map(|pair| (pair, after)));
         }
+        let (breaks, broken) = comparison.breaks();
+        found.extend(breaks);
+        let broken = compared.iter().filter(|(pair, _)| broken.contains(pair));
+        found.extend(broken.map(|(_, after)| after.problem("urn", advice(&after.urn, *direction, &known))));
     }
     found
 }
@@ -116,7 +123,10 @@ mod tests {
         let next = |urn: &str, known: &[&str]| next_version(urn, &known.iter().copied().collect());
         assert_eq!(next("urn:babel:orders:created", &[]), "urn:babel:orders:created.v2");
         assert_eq!(next("urn:babel:orders:created.v9", &[]), "urn:babel:orders:created.v10");
-        assert_eq!(next("urn:babel:orders:x", &["urn:babel:orders:x.v2", "urn:babel:orders:x.v3"]), "urn:babel:orders:x.v4");
+        assert_eq!(
+            next("urn:babel:orders:x", &["urn:babel:orders:x.v2", "urn:babel:orders:x.v3"]),
+            "urn:babel:orders:x.v4"
+        );
         assert_eq!(next("urn:babel:orders:x.vat", &[]), "urn:babel:orders:x.vat.v2");
     }
 }

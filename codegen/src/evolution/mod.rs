@@ -119,12 +119,7 @@ use words::Direction;
 /// Starts a comparison of the schemas of the registry file `registry` with an earlier state; see the [module's
 /// documentation](mod@crate::evolution). The path is relative to the folder of the package (`CARGO_MANIFEST_DIR`).
 pub fn evolution(registry: impl Into<PathBuf>) -> Evolution {
-    Evolution {
-        registry: registry.into(),
-        default_dialect: Dialect::Draft7,
-        uris: Vec::new(),
-        rerun_if_changed: true,
-    }
+    Evolution { registry: registry.into(), default_dialect: Dialect::Draft7, uris: Vec::new(), rerun_if_changed: true }
 }
 
 /// The schemas of now.
@@ -225,9 +220,7 @@ impl Gate {
     pub fn check(self) -> Result<(), Error> {
         let package = std::env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from).unwrap_or_default();
         let (result, watched) = self.run(&package);
-        if self.now.rerun_if_changed {
-            watched.iter().for_each(|path| println!("cargo:rerun-if-changed={path}"));
-        }
+        watched.iter().for_each(|path| println!("cargo:rerun-if-changed={path}"));
         result
     }
 
@@ -256,6 +249,9 @@ impl Gate {
                 }
             },
         };
+        if !self.now.rerun_if_changed {
+            watched.clear();
+        }
         watched.sort();
         watched.dedup();
         if let (Some(earlier), Some(now), true) = (earlier, now, problems.is_empty()) {
@@ -312,4 +308,107 @@ fn split(registry: &Path) -> (PathBuf, String) {
     let folder = registry.parent().unwrap_or(Path::new("")).to_path_buf();
     let file = registry.file_name().map(|name| name.to_string_lossy().into_owned());
     (folder, file.unwrap_or_else(|| registry.display().to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::process::Command;
+
+    use super::*;
+
+    const REGISTRY: &str = r#"{"schemas":[{"urn":"urn:babel:t:x","schema":"x.json"}]}"#;
+
+    /// A package with the folders `schemas` and `released`, each with a schema that refers to another file.
+    fn package() -> tempfile::TempDir {
+        let package = tempfile::tempdir().expect("a folder");
+        for folder in ["schemas", "released"] {
+            let folder = package.path().join(folder);
+            std::fs::create_dir_all(&folder).expect("a folder");
+            let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).expect("a file");
+            write("registry.json", REGISTRY);
+            write("x.json", r#"{"type":"object","properties":{"y":{"$ref":"y.json"}}}"#);
+            write("y.json", r#"{"type":"string"}"#);
+        }
+        package
+    }
+
+    fn git(folder: &Path, arguments: &[&str]) {
+        let mut command = Command::new("git");
+        command.arg("-C").arg(folder).args(["-c", "user.name=n", "-c", "user.email=e@e.test"]).args(arguments);
+        assert!(command.status().expect("git").success(), "git {arguments:?}");
+    }
+
+    #[test]
+    fn cargo_watches_each_file_of_both_folders() {
+        let package = package();
+        let files = |folder: &str| ["registry", "x", "y"].map(|file| format!("{folder}/{file}.json"));
+        let gate = evolution("schemas/registry.json").against_folder("released/registry.json");
+        let (result, watched) = gate.run(package.path());
+        assert_eq!(result, Ok(()));
+        assert_eq!(watched, [files("released"), files("schemas")].concat());
+        let gate = evolution("schemas/registry.json").rerun_if_changed(false).against_folder("released/registry.json");
+        assert_eq!(gate.run(package.path()).1, Vec::<String>::new());
+    }
+
+    #[test]
+    fn cargo_watches_what_moves_with_the_revision() {
+        let package = package();
+        let path = package.path();
+        git(path, &["init", "--quiet", "--initial-branch=trunk"]);
+        git(path, &["add", "--all"]);
+        git(path, &["commit", "--quiet", "--message=first"]);
+        let watched = |revision: &str| {
+            let (result, watched) = evolution("schemas/registry.json").against_git(revision).run(path);
+            assert_eq!(result, Ok(()), "{revision}");
+            let git: Vec<String> = watched
+                .into_iter()
+                .filter(|path| !path.starts_with("schemas/") || path.contains(".git"))
+                .map(|path| path.rsplit_once(".git/").map_or(path.clone(), |(_, path)| path.to_owned()))
+                .collect();
+            git
+        };
+        assert_eq!(watched("trunk"), ["refs/heads/trunk"]);
+        assert_eq!(watched("HEAD"), ["HEAD", "refs/heads/trunk"]);
+        assert_eq!(watched("HEAD^{commit}"), ["HEAD", "refs/heads/trunk"]);
+        git(path, &["pack-refs", "--all"]);
+        assert_eq!(watched("trunk"), ["packed-refs", "refs/heads"]);
+        let hash = Command::new("git").arg("-C").arg(path).args(["rev-parse", "HEAD"]).output().expect("git").stdout;
+        assert_eq!(watched(String::from_utf8_lossy(&hash).trim()), ["packed-refs"]);
+    }
+
+    #[test]
+    fn messages_name_files_as_the_build_script_does() {
+        let package = package();
+        let path = package.path();
+        git(path, &["init", "--quiet", "--initial-branch=trunk"]);
+        std::fs::write(path.join("schemas/y.json"), "broken").expect("a file");
+        git(path, &["add", "--all"]);
+        git(path, &["commit", "--quiet", "--message=first"]);
+        std::fs::write(path.join("schemas/y.json"), r#"{"type":"integer"}"#).expect("a file");
+        let told = |gate: Gate| gate.run(path).0.expect_err("a break").to_string();
+        let breaks = told(evolution("schemas/registry.json").against_folder("released/registry.json"));
+        assert!(breaks.contains("schemas/y.json:1:2: /type: BACKWARD: "), "{breaks}");
+        let broken = told(evolution("schemas/registry.json").against_git("trunk"));
+        assert_eq!(broken, "trunk:schemas/y.json:1:1: not JSON: expected value");
+    }
+
+    #[test]
+    fn settings_hold_for_both_states() {
+        let package = package();
+        for folder in ["schemas", "released"] {
+            let schema = r#"{"type":"object","properties":{"y":{"$ref":"https://e.test/y.json","minLength":3}}}"#;
+            std::fs::create_dir(package.path().join(folder).join("parts")).expect("a folder");
+            std::fs::write(package.path().join(folder).join("parts/y.json"), r#"{"type":"string"}"#).expect("a file");
+            std::fs::write(package.path().join(folder).join("x.json"), schema).expect("a file");
+        }
+        let run = |evolution: Evolution| evolution.against_folder("released/registry.json").run(package.path()).0;
+        assert!(run(evolution("schemas/registry.json")).is_err());
+        let mapped = evolution("schemas/registry.json").map_uri("https://e.test/", "parts");
+        assert_eq!(run(mapped.clone()), Ok(()));
+        // What stands beside `$ref` counts in newer editions only.
+        let schema = r#"{"type":"object","properties":{"y":{"$ref":"https://e.test/y.json","minLength":4}}}"#;
+        std::fs::write(package.path().join("schemas/x.json"), schema).expect("a file");
+        assert_eq!(run(mapped.clone()), Ok(()));
+        assert!(run(mapped.default_dialect(Dialect::Draft2020)).is_err());
+    }
 }

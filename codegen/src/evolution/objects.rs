@@ -85,7 +85,10 @@ impl Comparison<'_> {
         }
         let shown = words::shorten(name);
         if let Some(place) = &asked.closed {
-            let place = self.now(scene, reader, place, name);
+            let place = match self.direction {
+                Direction::Backward => place.clone(),
+                Direction::Forward => self.place_of_member(scene, name),
+            };
             let (data, schema) = (self.direction.data(), self.direction.reader());
             let reason = format!("{data} may have the member `{shown}`, which {schema} does not allow");
             step.breaks.push(self.problem(&place, reason));
@@ -95,7 +98,8 @@ impl Comparison<'_> {
             && scene.data.properties().contains(name)
             && !reader.speaks_of(self.schemas, name)
         {
-            let place = self.now(scene, reader, scene.at, name);
+            let part = reader.parts.iter().find(|part| part.has("properties"));
+            let place = part.map_or_else(|| scene.at.clone(), |part| part.place.join("properties"));
             let reason = format!(
                 "the member `{shown}` is gone or has another name: contract section 7 takes that as a break, also \
                  where other members are allowed"
@@ -107,18 +111,11 @@ impl Comparison<'_> {
         }
     }
 
-    /// Where a member is told: `place` if it is of the schema of now, else where the schema of now has the member.
-    fn now(&self, scene: &Scene<'_>, reader: &Flat, place: &Location, name: &str) -> Location {
-        if self.direction == Direction::Backward {
-            let part = reader.parts.iter().find(|part| part.era == Era::Now && part.has("properties"));
-            return match part {
-                Some(part) if place.id() == scene.at.id() => part.place.join("properties"),
-                _ => place.clone(),
-            };
-        }
-        let mut parts = scene.data.parts.iter().filter(|part| part.era == Era::Now);
-        let found = parts.find(|part| part.properties.contains_key(name));
-        found.map_or_else(|| scene.at.clone(), |part| part.place.join("properties").join(name))
+    /// Where the schema of now has the member `name` of the data.
+    fn place_of_member(&self, scene: &Scene<'_>, name: &str) -> Location {
+        let mut now = scene.data.parts.iter().filter(|part| part.era == Era::Now);
+        let part = now.find(|part| part.properties.contains_key(name));
+        part.map_or_else(|| scene.at.clone(), |part| part.place.join("properties").join(name))
     }
 
     /// Members whose names match a pattern of the data.
@@ -175,7 +172,10 @@ impl Comparison<'_> {
     fn rest_place(&self, scene: &Scene<'_>, asked: &Inner) -> Location {
         let place = asked.closed.as_ref().filter(|_| self.direction == Direction::Backward);
         let now = || scene.data.parts.iter().find(|part| part.era == Era::Now && part.has("additionalProperties"));
-        place.cloned().or_else(|| now().map(|part| part.place.join("additionalProperties"))).unwrap_or_else(|| scene.at.clone())
+        place
+            .cloned()
+            .or_else(|| now().map(|part| part.place.join("additionalProperties")))
+            .unwrap_or_else(|| scene.at.clone())
     }
 
     fn names(&mut self, scene: &Scene<'_>, part: &Shape, node: Node, step: &mut Step) {

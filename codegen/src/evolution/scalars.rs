@@ -111,7 +111,9 @@ impl Comparison<'_> {
     }
 
     fn pattern(&mut self, scene: &Scene<'_>, part: &super::shape::Shape, step: &mut Step) {
-        let Some(pattern) = part.pattern.as_ref().filter(|_| scene.data.case.kinds.meets(Kinds::STRING)) else { return };
+        let Some(pattern) = part.pattern.as_ref().filter(|_| scene.data.case.kinds.meets(Kinds::STRING)) else {
+            return;
+        };
         if scene.data.parts.iter().any(|own| own.pattern.as_ref() == Some(pattern)) {
             return;
         }
@@ -119,7 +121,9 @@ impl Comparison<'_> {
         let (data, schema) = (self.direction.data(), self.direction.reader());
         let pattern = words::shorten(pattern);
         let reason = if changed {
-            format!("{data} may not match the `pattern` `{pattern}` of {schema}: patterns cannot be compared, so another one is a possible break")
+            format!(
+                "{data} may not match the `pattern` `{pattern}` of {schema}: patterns cannot be compared, so another one is a possible break"
+            )
         } else {
             format!("{data} need not match the `pattern` `{pattern}` of {schema}")
         };

@@ -129,7 +129,9 @@ impl Shape {
         inner.extend(self.not);
         inner.extend(self.properties.values());
         inner.extend(self.patterns.iter().map(|(_, node)| node));
-        inner.extend([self.additional, self.unevaluated, self.names, self.items, self.unevaluated_items].iter().flatten());
+        inner.extend(
+            [self.additional, self.unevaluated, self.names, self.items, self.unevaluated_items].iter().flatten(),
+        );
         inner.extend(&self.prefix);
         inner.extend(self.contains.iter().map(|contains| contains.schema));
         inner
@@ -229,15 +231,16 @@ impl Schemas {
         self.patterns.matches(pattern, name)
     }
 
-    /// Everything that one can come to from `root`.
-    pub(super) fn reachable(&mut self, root: Node) -> Vec<Node> {
-        let mut seen = HashSet::from([root]);
-        let mut found = vec![root];
-        let mut next = 0;
-        while let Some(node) = found.get(next).copied() {
-            next += 1;
-            let inner = self.get(node).inner();
-            found.extend(inner.into_iter().filter(|node| seen.insert(*node)));
+    /// Every schema that one can come to from `roots` without passing one of `known`.
+    pub(super) fn reachable(&mut self, roots: [Node; 2], known: &HashSet<Node>) -> Vec<Node> {
+        let mut seen = HashSet::new();
+        let mut found = Vec::new();
+        let mut waiting = roots.to_vec();
+        while let Some(node) = waiting.pop() {
+            if !known.contains(&node) && seen.insert(node) {
+                found.push(node);
+                waiting.extend(self.get(node).inner());
+            }
         }
         found
     }
@@ -281,9 +284,11 @@ impl Schemas {
             also,
             unions,
             not: schema.not.map(&mut node),
-            condition: when
-                .filter(|_| then.is_some() || otherwise.is_some())
-                .map(|when| Condition { when, then, otherwise }),
+            condition: when.filter(|_| then.is_some() || otherwise.is_some()).map(|when| Condition {
+                when,
+                then,
+                otherwise,
+            }),
             properties: object.properties.iter().map(|(name, id)| (name.clone(), node(*id))).collect(),
             required: object.required.clone(),
             patterns: object.patterns.iter().map(|(pattern, id)| (pattern.clone(), node(*id))).collect(),

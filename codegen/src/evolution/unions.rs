@@ -6,6 +6,7 @@ use std::rc::Rc;
 use super::case::Flat;
 use super::compare::{Comparison, SINGLE, Scene, Step};
 use super::shape::{Condition, Node, Shape, Union};
+use crate::error::Problem;
 use crate::resolve::Location;
 
 /// Why the rest of the schemas of a pair is not compared.
@@ -76,7 +77,8 @@ impl Comparison<'_> {
         }
         if open.len() > 1 {
             // A branch may ask for a member that nobody writes.
-            let asked: Vec<Node> = open.iter().copied().filter(|branch| self.is_unwritten_branch(scene, *branch)).collect();
+            let asked: Vec<Node> =
+                open.iter().copied().filter(|branch| self.is_unwritten_branch(scene, *branch)).collect();
             if asked.len() < open.len() {
                 open.retain(|branch| !asked.contains(branch));
                 reader.case.none.extend(asked);
@@ -93,25 +95,42 @@ impl Comparison<'_> {
         }
         let takers: Vec<Node> =
             open.iter().copied().filter(|branch| self.takes(&scene.data.case, *branch, scene.reading)).collect();
-        if takers.is_empty() || (union.exclusive && open.len() > 1) {
-            if SINGLE.iter().filter(|kind| scene.data.case.kinds.meets(**kind)).count() > 1 {
-                return Err(Stop::Split);
+        if !takers.is_empty() && !union.exclusive {
+            for taker in takers {
+                reader.add(self.schemas, taker);
             }
-            step.breaks.push(self.undecided(&place, keyword, !takers.is_empty()));
             return Ok(());
         }
-        for taker in takers {
-            reader.add(self.schemas, taker);
+        if SINGLE.iter().filter(|kind| scene.data.case.kinds.meets(**kind)).count() > 1 {
+            return Err(Stop::Split);
         }
+        if let Some(meant) = self.meant(scene, &open).filter(|_| !union.exclusive) {
+            // It does not take all; what of it does not fit is told in its own place.
+            reader.add(self.schemas, meant);
+            return Ok(());
+        }
+        step.breaks.push(self.undecided(&place, keyword, !takers.is_empty()));
         Ok(())
     }
 
-    fn undecided(&self, place: &Location, keyword: &str, several: bool) -> crate::error::Problem {
+    /// The one branch of `open` that does not stand for another branch of the data.
+    fn meant(&mut self, scene: &Scene<'_>, open: &[Node]) -> Option<Node> {
+        let branches = scene.data.parts.iter().flat_map(|part| &part.unions).flat_map(|union| &union.branches);
+        let others: Vec<Node> = branches.copied().filter(|branch| !scene.data.holds(*branch)).collect();
+        let mut left = open.to_vec();
+        left.retain(|branch| !others.iter().any(|other| self.same.check(self.schemas, *other, *branch)));
+        match left.as_slice() {
+            [only] => Some(*only),
+            _ => None,
+        }
+    }
+
+    fn undecided(&self, place: &Location, keyword: &str, several: bool) -> Problem {
         let (data, schema) = (self.direction.data(), self.direction.reader());
         let reason = if several {
             format!("some {data} may fit more than one branch of `{keyword}` of {schema}, so a possible break")
         } else {
-            format!("no single branch of `{keyword}` of {schema} takes all that one branch took, so a possible break for some {data}")
+            format!("no single branch of `{keyword}` of {schema} takes all {data} of its type, so a possible break")
         };
         self.problem(place, reason)
     }

@@ -23,7 +23,7 @@ impl Direction {
     pub(super) fn data(self) -> &'static str {
         match self {
             Self::Backward => "earlier data",
-            Self::Forward => "data of now",
+            Self::Forward => "new data",
         }
     }
 
@@ -72,7 +72,8 @@ pub(super) fn values(values: &[Literal]) -> String {
 /// A text from a schema, on one line and not longer than a line.
 pub(super) fn shorten(text: &str) -> String {
     const LENGTH: usize = 60;
-    let mut short: String = text.chars().take(LENGTH).collect::<String>().escape_debug().to_string().replace("\\\"", "\"");
+    let mut short: String =
+        text.chars().take(LENGTH).collect::<String>().escape_debug().to_string().replace("\\\"", "\"");
     if text.chars().nth(LENGTH).is_some() {
         short.push('…');
     }

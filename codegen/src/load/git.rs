@@ -125,7 +125,10 @@ fn watched(folder: &Path, revision: &str) -> Vec<PathBuf> {
         let path = git(folder, &["rev-parse", "--git-path", name]).ok()?;
         let path = folder.join(line(&path));
         // A packed branch gets a file of its own when it moves: then its folder changes.
-        path.ancestors().take(if name.starts_with("refs/") { 3 } else { 1 }).find(|path| path.exists()).map(Path::to_path_buf)
+        path.ancestors()
+            .take(if name.starts_with("refs/") { 3 } else { 1 })
+            .find(|path| path.exists())
+            .map(Path::to_path_buf)
     };
     refs.iter().filter(|name| !name.is_empty()).filter_map(place).collect()
 }

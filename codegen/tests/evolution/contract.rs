@@ -50,13 +50,13 @@ fn what_the_contract_calls_breaking_breaks() {
             A,
             r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
             "/properties/a/type: BACKWARD: earlier data may be a string, and this schema takes only an integer",
-            "/properties/a/type: FORWARD: data of now may be an integer, and the earlier schema takes only a string",
+            "/properties/a/type: FORWARD: new data may be an integer, and the earlier schema takes only a string",
         ),
         (
             r#"{"type":"object","properties":{"a":{"type":"integer"}}}"#,
             r#"{"type":"object","properties":{"a":{"type":"number"}}}"#,
             "`integer` has become `number`: every earlier value is still valid, but contract section 7",
-            "data of now may be a number with a fraction, and the earlier schema takes only an integer",
+            "new data may be a number with a fraction, and the earlier schema takes only an integer",
         ),
         (
             r#"{"type":"object","properties":{"a":{"type":"number"}}}"#,
@@ -97,27 +97,27 @@ fn what_the_contract_calls_compatible_is() {
             CLOSED,
             r#"{"type":"object","properties":{"a":{"type":"string"},"b":{"type":"integer"}},"additionalProperties":false}"#,
             OK,
-            "/properties/b: FORWARD: data of now may have the member `b`, which the earlier schema does not allow",
+            "/properties/b: FORWARD: new data may have the member `b`, which the earlier schema does not allow",
         ),
         // A wider enum.
         (
             r#"{"type":"object","properties":{"a":{"enum":["x"]}}}"#,
             r#"{"type":"object","properties":{"a":{"enum":["y","x"]}}}"#,
             OK,
-            "/properties/a/enum: FORWARD: data of now may be `\"y\"`, which the earlier schema does not take",
+            "/properties/a/enum: FORWARD: new data may be `\"y\"`, which the earlier schema does not take",
         ),
         (
             r#"{"type":"object","properties":{"a":{"enum":["x"]}}}"#,
             A,
             OK,
-            "/properties/a: FORWARD: data of now may be any value of its type, and the earlier schema lists those",
+            "/properties/a: FORWARD: new data may be any value of its type, and the earlier schema lists those",
         ),
         // A relaxed bound.
         (
             r#"{"type":"object","properties":{"a":{"type":"integer","minimum":5}}}"#,
             r#"{"type":"object","properties":{"a":{"type":"integer","minimum":4}}}"#,
             OK,
-            "/properties/a/minimum: FORWARD: data of now need not keep to `minimum` 5 of the earlier schema",
+            "/properties/a/minimum: FORWARD: new data need not keep to `minimum` 5 of the earlier schema",
         ),
         // A required field made optional.
         (
@@ -127,7 +127,7 @@ fn what_the_contract_calls_compatible_is() {
             "FORWARD: `a` may be missing, and the earlier schema requires it",
         ),
         // `additionalProperties` from false to true.
-        (CLOSED, A, OK, "FORWARD: data of now may have members that no schema names, and the earlier schema allows none"),
+        (CLOSED, A, OK, "FORWARD: new data may have members that no schema names, and the earlier schema allows none"),
     ]);
 }
 

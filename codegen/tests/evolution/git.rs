@@ -93,7 +93,8 @@ fn an_unknown_revision_is_an_error() {
     let repository = repository();
     for revision in ["nowhere", "released:package", "0123456789012345678901234567890123456789"] {
         let found = against(repository.path(), revision);
-        let expected = format!("schemas/registry.json: no git revision `{revision}`: git does not know it: fetch it first");
+        let expected =
+            format!("schemas/registry.json: no git revision `{revision}`: git does not know it: fetch it first");
         assert_eq!(found, [expected]);
     }
     for revision in ["", "-h", "--output=x"] {
@@ -114,8 +115,10 @@ fn a_shallow_clone_without_the_revision_says_so() {
     let found = against(clone.path(), "HEAD~1");
     assert_eq!(
         found,
-        ["schemas/registry.json: no git revision `HEAD~1`: this clone is shallow and does not have it: fetch it first \
-          (`git fetch --unshallow`)"]
+        [
+            "schemas/registry.json: no git revision `HEAD~1`: this clone is shallow and does not have it: fetch it first \
+          (`git fetch --unshallow`)"
+        ]
     );
 }
 
@@ -125,7 +128,10 @@ fn a_folder_outside_of_any_repository_is_an_error() {
     write(folder.path(), "package/schemas/registry.json", REGISTRY);
     write(folder.path(), "package/schemas/x.json", r#"{"type":"object"}"#);
     let found = against(folder.path(), "HEAD");
-    assert!(found.len() == 1 && found[0].starts_with("schemas/registry.json: git: fatal: not a git repository"), "{found:?}");
+    assert!(
+        found.len() == 1 && found[0].starts_with("schemas/registry.json: git: fatal: not a git repository"),
+        "{found:?}"
+    );
 }
 
 #[test]
@@ -137,7 +143,8 @@ fn a_revision_without_the_registry_is_an_error() {
     write(repository.path(), "package/schemas/registry.json", r#"{"schemas":[]}"#);
     let found = against(repository.path(), "HEAD");
     assert!(
-        found.len() == 1 && found[0].contains("registry.json: cannot read `registry.json`: git has no such file at `HEAD`"),
+        found.len() == 1
+            && found[0].contains("registry.json: cannot read `registry.json`: git has no such file at `HEAD`"),
         "{found:?}"
     );
 }

@@ -11,16 +11,32 @@ fn check_member(rows: &[Row<'_>]) {
         )
     };
     let wrapped: Vec<_> = rows.iter().map(|(earlier, now, b, f)| (wrap(earlier), wrap(now), *b, *f)).collect();
-    let rows: Vec<Row<'_>> = wrapped.iter().map(|(earlier, now, b, f)| (earlier.as_str(), now.as_str(), *b, *f)).collect();
+    let rows: Vec<Row<'_>> =
+        wrapped.iter().map(|(earlier, now, b, f)| (earlier.as_str(), now.as_str(), *b, *f)).collect();
     check(&rows);
 }
 
 #[test]
 fn types() {
     check_member(&[
-        (r#"{"type":"string"}"#, r#"{"type":["string","null"]}"#, OK, "may be null, and the earlier schema takes only a string"),
-        (r#"{"type":["string","integer"]}"#, r#"{"type":"string"}"#, "may be an integer, and this schema takes only a string", OK),
-        (r#"{"type":["string","integer"]}"#, r#"{"type":["integer","boolean"]}"#, "may be a string", "may be a boolean"),
+        (
+            r#"{"type":"string"}"#,
+            r#"{"type":["string","null"]}"#,
+            OK,
+            "may be null, and the earlier schema takes only a string",
+        ),
+        (
+            r#"{"type":["string","integer"]}"#,
+            r#"{"type":"string"}"#,
+            "may be an integer, and this schema takes only a string",
+            OK,
+        ),
+        (
+            r#"{"type":["string","integer"]}"#,
+            r#"{"type":["integer","boolean"]}"#,
+            "may be a string",
+            "may be a boolean",
+        ),
         (r#"{"type":"string"}"#, "{}", OK, "may be null or a boolean or a number or an array or an object"),
         ("{}", r#"{"type":"object"}"#, "may be null", OK),
         ("true", r#"{"type":"string"}"#, "takes only a string", OK),
@@ -35,10 +51,20 @@ fn types() {
 #[test]
 fn known_values() {
     check_member(&[
-        (r#"{"const":"a"}"#, r#"{"const":"b"}"#, "/properties/a/const: BACKWARD: earlier data may be `\"a\"`", "may be `\"b\"`"),
-        (r#"{"const":"a"}"#, r#"{"enum":["a","b"]}"#, OK, "/properties/a/enum: FORWARD: data of now may be `\"b\"`"),
+        (
+            r#"{"const":"a"}"#,
+            r#"{"const":"b"}"#,
+            "/properties/a/const: BACKWARD: earlier data may be `\"a\"`",
+            "may be `\"b\"`",
+        ),
+        (r#"{"const":"a"}"#, r#"{"enum":["a","b"]}"#, OK, "/properties/a/enum: FORWARD: new data may be `\"b\"`"),
         (r#"{"enum":["a","bc"]}"#, r#"{"type":"string","maxLength":2}"#, OK, "FORWARD"),
-        (r#"{"enum":["a","bc"]}"#, r#"{"type":"string","maxLength":1}"#, "/properties/a: BACKWARD: earlier data may be `\"bc\"`", "FORWARD"),
+        (
+            r#"{"enum":["a","bc"]}"#,
+            r#"{"type":"string","maxLength":1}"#,
+            "/properties/a: BACKWARD: earlier data may be `\"bc\"`",
+            "FORWARD",
+        ),
         (r#"{"enum":["a","bc"]}"#, r#"{"type":"string","pattern":"^[a-c]+$"}"#, OK, "FORWARD"),
         (r#"{"enum":["a","d"]}"#, r#"{"type":"string","pattern":"^[a-c]+$"}"#, "may be `\"d\"`", "FORWARD"),
         (r#"{"enum":[1,2]}"#, r#"{"type":"integer","minimum":1,"maximum":2}"#, OK, "FORWARD"),
@@ -48,9 +74,24 @@ fn known_values() {
         (r#"{"type":["string","null"]}"#, r#"{"enum":["a",null]}"#, "any value of its type", OK),
         (r#"{"enum":[{"k":[1,{"l":null}]}]}"#, r#"{"enum":[{"k":[1.0,{"l":null}]},2]}"#, OK, "may be `2`"),
         (r#"{"enum":[[1,2]]}"#, r#"{"type":"array","items":{"type":"integer"},"uniqueItems":true}"#, OK, "FORWARD"),
-        (r#"{"enum":[[1,1]]}"#, r#"{"type":"array","items":{"type":"integer"},"uniqueItems":true}"#, "may be `[1,1]`", "FORWARD"),
-        (r#"{"enum":[{"k":1}]}"#, r#"{"type":"object","required":["k"],"properties":{"k":{"type":"integer"}}}"#, OK, "FORWARD"),
-        (r#"{"enum":["a"]}"#, r#"{"oneOf":[{"const":"a"},{"type":"string","maxLength":3}]}"#, "may be `\"a\"`", "FORWARD"),
+        (
+            r#"{"enum":[[1,1]]}"#,
+            r#"{"type":"array","items":{"type":"integer"},"uniqueItems":true}"#,
+            "may be `[1,1]`",
+            "FORWARD",
+        ),
+        (
+            r#"{"enum":[{"k":1}]}"#,
+            r#"{"type":"object","required":["k"],"properties":{"k":{"type":"integer"}}}"#,
+            OK,
+            "FORWARD",
+        ),
+        (
+            r#"{"enum":["a"]}"#,
+            r#"{"oneOf":[{"const":"a"},{"type":"string","maxLength":3}]}"#,
+            "may be `\"a\"`",
+            "FORWARD",
+        ),
         (r#"{"enum":["a"]}"#, r#"{"not":{"type":"integer"}}"#, OK, "FORWARD"),
         (r#"{"enum":["a","b"],"type":"string"}"#, r#"{"enum":["b","a",3],"type":"string"}"#, OK, OK),
     ]);
@@ -59,7 +100,12 @@ fn known_values() {
 #[test]
 fn bounds_of_numbers() {
     check_member(&[
-        (r#"{"type":"number","minimum":1}"#, r#"{"type":"number","minimum":2}"#, "need not keep to `minimum` 2 of this schema", OK),
+        (
+            r#"{"type":"number","minimum":1}"#,
+            r#"{"type":"number","minimum":2}"#,
+            "need not keep to `minimum` 2 of this schema",
+            OK,
+        ),
         (r#"{"type":"number"}"#, r#"{"type":"number","minimum":2}"#, "/properties/a/minimum: BACKWARD", OK),
         (r#"{"type":"number","minimum":1}"#, r#"{"type":"number","minimum":1.0}"#, OK, OK),
         (r#"{"type":"number","maximum":100}"#, r#"{"type":"number","maximum":1e2}"#, OK, OK),
@@ -72,7 +118,12 @@ fn bounds_of_numbers() {
         (r#"{"type":"integer","minimum":-1}"#, r#"{"type":"integer","exclusiveMinimum":-1.5}"#, OK, OK),
         (r#"{"type":"number","minimum":-1}"#, r#"{"type":"number","exclusiveMinimum":-2}"#, OK, "`minimum` -1"),
         (r#"{"type":"number","maximum":1e400}"#, r#"{"type":"number","maximum":9e399}"#, "`maximum` 9e399", OK),
-        (r#"{"minimum":1,"type":["number","string"]}"#, r#"{"minimum":1,"exclusiveMinimum":0,"type":["number","string"]}"#, OK, OK),
+        (
+            r#"{"minimum":1,"type":["number","string"]}"#,
+            r#"{"minimum":1,"exclusiveMinimum":0,"type":["number","string"]}"#,
+            OK,
+            OK,
+        ),
         (r#"{"type":"string","minimum":1}"#, r#"{"type":"string","minimum":2}"#, OK, OK),
         (r#"{"allOf":[{"type":"integer"},{"minimum":3},{"minimum":1}]}"#, r#"{"type":"integer","minimum":3}"#, OK, OK),
     ]);
@@ -83,7 +134,12 @@ fn divisors() {
     check_member(&[
         (r#"{"type":"integer","multipleOf":6}"#, r#"{"type":"integer","multipleOf":3}"#, OK, "`multipleOf` 6"),
         (r#"{"type":"integer","multipleOf":3}"#, r#"{"type":"integer","multipleOf":6}"#, "`multipleOf` 6", OK),
-        (r#"{"type":"integer","multipleOf":3}"#, r#"{"type":"integer","multipleOf":2}"#, "`multipleOf` 2", "`multipleOf` 3"),
+        (
+            r#"{"type":"integer","multipleOf":3}"#,
+            r#"{"type":"integer","multipleOf":2}"#,
+            "`multipleOf` 2",
+            "`multipleOf` 3",
+        ),
         (r#"{"type":"number","multipleOf":0.1}"#, r#"{"type":"number","multipleOf":0.01}"#, OK, "`multipleOf` 0.1"),
         (r#"{"type":"integer"}"#, r#"{"type":"integer","multipleOf":0.5}"#, OK, OK),
         (r#"{"type":"number"}"#, r#"{"type":"number","multipleOf":0.5}"#, "`multipleOf` 0.5", OK),
@@ -125,9 +181,14 @@ fn arrays() {
             r#"{"type":"array","items":{"type":"string"}}"#,
             r#"{"type":"array","items":{"type":"integer"}}"#,
             "/properties/a/items/type: BACKWARD: earlier data may be a string",
-            "/properties/a/items/type: FORWARD: data of now may be an integer",
+            "/properties/a/items/type: FORWARD: new data may be an integer",
         ),
-        (r#"{"type":"array"}"#, r#"{"type":"array","items":{"type":"string"}}"#, "/properties/a/items/type: BACKWARD", OK),
+        (
+            r#"{"type":"array"}"#,
+            r#"{"type":"array","items":{"type":"string"}}"#,
+            "/properties/a/items/type: BACKWARD",
+            OK,
+        ),
         (r#"{"type":"array","items":{"type":"string"}}"#, r#"{"type":"array"}"#, OK, "/properties/a: FORWARD"),
         (r#"{"type":"array","items":{"type":"string"}}"#, r#"{"type":"array","items":false}"#, "`maxItems` 0", OK),
         (r#"{"type":"array","maxItems":0}"#, r#"{"type":"array","items":{"type":"string"}}"#, OK, "FORWARD"),
@@ -141,7 +202,7 @@ fn arrays() {
             r#"{"type":"array","prefixItems":[{"type":"string"}],"items":{"type":"integer"}}"#,
             r#"{"type":"array","prefixItems":[{"type":"string"},{"type":"string"}],"items":{"type":"integer"}}"#,
             "/properties/a/prefixItems/1/type: BACKWARD: earlier data may be an integer",
-            "/properties/a/prefixItems/1/type: FORWARD: data of now may be a string",
+            "/properties/a/prefixItems/1/type: FORWARD: new data may be a string",
         ),
         (
             r#"{"type":"array","prefixItems":[{"type":"string"}],"items":false}"#,
@@ -161,8 +222,18 @@ fn arrays() {
             OK,
             "may be null",
         ),
-        (r#"{"type":"array","contains":{"type":"string"}}"#, r#"{"type":"array"}"#, OK, "`contains` of the earlier schema"),
-        (r#"{"type":"array"}"#, r#"{"type":"array","contains":{"type":"string"}}"#, "/properties/a/contains: BACKWARD", OK),
+        (
+            r#"{"type":"array","contains":{"type":"string"}}"#,
+            r#"{"type":"array"}"#,
+            OK,
+            "`contains` of the earlier schema",
+        ),
+        (
+            r#"{"type":"array"}"#,
+            r#"{"type":"array","contains":{"type":"string"}}"#,
+            "/properties/a/contains: BACKWARD",
+            OK,
+        ),
         (
             r#"{"type":"array","contains":{"const":1}}"#,
             r#"{"type":"array","contains":{"type":"integer"}}"#,
@@ -196,7 +267,12 @@ fn objects() {
     check_member(&[
         (r#"{"type":"object","minProperties":1}"#, r#"{"type":"object","minProperties":2}"#, "`minProperties` 2", OK),
         (r#"{"type":"object","maxProperties":2}"#, r#"{"type":"object","maxProperties":1}"#, "`maxProperties` 1", OK),
-        (r#"{"type":"object","required":["k","l"]}"#, r#"{"type":"object","required":["k","l"],"minProperties":2}"#, OK, OK),
+        (
+            r#"{"type":"object","required":["k","l"]}"#,
+            r#"{"type":"object","required":["k","l"],"minProperties":2}"#,
+            OK,
+            OK,
+        ),
         (
             r#"{"type":"object","properties":{"k":{}},"additionalProperties":false}"#,
             r#"{"type":"object","properties":{"k":{}},"additionalProperties":false,"maxProperties":1}"#,
@@ -207,7 +283,7 @@ fn objects() {
             r#"{"type":"object","additionalProperties":{"type":"string"}}"#,
             r#"{"type":"object","additionalProperties":{"type":["string","null"]}}"#,
             OK,
-            "/properties/a/additionalProperties/type: FORWARD: data of now may be null",
+            "/properties/a/additionalProperties/type: FORWARD: new data may be null",
         ),
         (
             r#"{"type":"object"}"#,
@@ -219,7 +295,7 @@ fn objects() {
             r#"{"type":"object","additionalProperties":{"type":"string"}}"#,
             r#"{"type":"object","properties":{"k":{"type":"integer"}},"additionalProperties":{"type":"string"}}"#,
             "/properties/a/properties/k/type: BACKWARD: earlier data may be a string",
-            "/properties/a/properties/k/type: FORWARD: data of now may be an integer",
+            "/properties/a/properties/k/type: FORWARD: new data may be an integer",
         ),
         (
             r#"{"type":"object","properties":{"k":{"type":"integer"}},"additionalProperties":{"type":"string"}}"#,
@@ -234,6 +310,9 @@ fn objects() {
             "/properties/a/properties/k/type: BACKWARD",
             OK,
         ),
+        // Of a value that may be anything, nobody knows what publishers write.
+        ("{}", r#"{"properties":{"k":{"type":"integer"}}}"#, "/properties/a/properties/k/type: BACKWARD", OK),
+        (r#"{"type":"object"}"#, r#"{"type":"object","properties":{"k":{"type":"integer"}}}"#, OK, OK),
         // A member that could never be there.
         (
             r#"{"type":"object","properties":{"k":false}}"#,
@@ -251,7 +330,7 @@ fn objects() {
             r#"{"type":"object","patternProperties":{"^x-":{"type":"string"}},"additionalProperties":false}"#,
             r#"{"type":"object","patternProperties":{"^y-":{"type":"string"}},"additionalProperties":false}"#,
             "earlier data may have members like `^x-`, which this schema does not allow",
-            "data of now may have members like `^y-`, which the earlier schema does not allow",
+            "new data may have members like `^y-`, which the earlier schema does not allow",
         ),
         (
             r#"{"type":"object","properties":{"x-k":{"type":"string"}}}"#,
@@ -283,7 +362,12 @@ fn objects() {
             OK,
             OK,
         ),
-        (r#"{"type":"object"}"#, r#"{"type":"object","propertyNames":{"maxLength":2}}"#, "`propertyNames` of this schema", OK),
+        (
+            r#"{"type":"object"}"#,
+            r#"{"type":"object","propertyNames":{"maxLength":2}}"#,
+            "`propertyNames` of this schema",
+            OK,
+        ),
         (
             r#"{"type":"object","properties":{"k":{},"l":{}}}"#,
             r#"{"type":"object","properties":{"k":{},"l":{}},"dependentRequired":{"k":["l"]}}"#,
@@ -399,7 +483,7 @@ fn other_editions() {
             r#"{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",
                 "properties":{"k":{},"l":{}},"dependencies":{"k":["l"]}}"#,
             OK,
-            "data of now may have `k` without `l`",
+            "new data may have `k` without `l`",
         ),
         (
             r#"{"$schema":"http://json-schema.org/draft-04/schema#","type":"object",

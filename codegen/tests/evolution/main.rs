@@ -5,6 +5,7 @@
 mod contract;
 mod git;
 mod keywords;
+mod perf;
 mod places;
 mod random;
 mod references;

@@ -21,11 +21,14 @@ fn every_break_of_a_run_is_told_once() {
                   changes its meaning (contract section 7): take the change back, or mint `urn:babel:t:x.v2` for it";
     assert_eq!(states.backward(), [&[advice], breaks.as_slice()].concat());
     // Two messages of one schema.
-    let states = States::new(&[("registry.json", two), ("x.json", earlier)], &[("registry.json", two), ("x.json", now)]);
+    let states =
+        States::new(&[("registry.json", two), ("x.json", earlier)], &[("registry.json", two), ("x.json", now)]);
     let found = states.backward();
     assert_eq!(found.len(), 5, "{found:#?}");
     assert_eq!(found[2..], breaks);
-    assert!(found[1].starts_with("now/registry.json:2:10: /schemas/1/urn: ") && found[1].contains("`urn:babel:t:y.v2`"));
+    assert!(
+        found[1].starts_with("now/registry.json:2:10: /schemas/1/urn: ") && found[1].contains("`urn:babel:t:y.v2`")
+    );
     let _ = registry;
 }
 
@@ -43,10 +46,7 @@ fn both_directions_are_told_by_the_full_check() {
 
 #[test]
 fn backward_is_asked_unless_another_check_is_chosen() {
-    let states = States::of_schemas(
-        r#"{"type":"object","required":["a"]}"#,
-        r#"{"type":"object"}"#,
-    );
+    let states = States::of_schemas(r#"{"type":"object","required":["a"]}"#, r#"{"type":"object"}"#);
     let gate = babelqueue_codegen::evolution(states.path("now/registry.json"))
         .against_folder(states.path("earlier/registry.json"));
     assert!(gate.clone().check().is_ok());

@@ -175,16 +175,17 @@ fn array(random: &mut Random, depth: usize) -> Map<String, Value> {
 }
 
 fn combined(random: &mut Random, depth: usize) -> Map<String, Value> {
-    let list = |random: &mut Random| -> Vec<Value> {
-        (0..=random.below(2) + 1).map(|_| schema(random, depth - 1)).collect()
-    };
+    let list =
+        |random: &mut Random| -> Vec<Value> { (0..=random.below(2) + 1).map(|_| schema(random, depth - 1)).collect() };
     entries(match random.below(6) {
         0 => json!({"allOf": list(random)}),
         1 => json!({"anyOf": list(random)}),
         2 => json!({"oneOf": list(random)}),
         3 => json!({"not": schema(random, depth - 1)}),
         4 => json!({"if": schema(random, depth - 1), "then": schema(random, depth - 1)}),
-        _ => json!({"if": schema(random, depth - 1), "then": schema(random, depth - 1), "else": schema(random, depth - 1)}),
+        _ => {
+            json!({"if": schema(random, depth - 1), "then": schema(random, depth - 1), "else": schema(random, depth - 1)})
+        }
     })
 }
 
@@ -269,8 +270,25 @@ fn change_keyword(random: &mut Random, keyword: &str, value: &mut Value, depth: 
 
 fn scalar(random: &mut Random) -> Value {
     let scalars = [
-        json!(null), json!(true), json!(false), json!(0), json!(1), json!(2), json!(3), json!(1.5), json!(-1), json!(4),
-        json!(""), json!("a"), json!("b"), json!("ab"), json!("abc"), json!("x"), json!("abcd"), json!("cb"), json!("c"),
+        json!(null),
+        json!(true),
+        json!(false),
+        json!(0),
+        json!(1),
+        json!(2),
+        json!(3),
+        json!(1.5),
+        json!(-1),
+        json!(4),
+        json!(""),
+        json!("a"),
+        json!("b"),
+        json!("ab"),
+        json!("abc"),
+        json!("x"),
+        json!("abcd"),
+        json!("cb"),
+        json!("c"),
     ];
     random.pick(&scalars).clone()
 }
@@ -306,7 +324,9 @@ pub(crate) fn instance(random: &mut Random, schema: &Value, depth: usize) -> Val
         Some("number") => random.pick(&[0.0, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0].map(Value::from)).clone(),
         Some("null") => Value::Null,
         Some("boolean") => random.one_in(2).into(),
-        _ if members.contains_key("properties") || members.contains_key("required") => object_of(random, members, depth),
+        _ if members.contains_key("properties") || members.contains_key("required") => {
+            object_of(random, members, depth)
+        }
         _ => anything(random, depth),
     };
     match (own, part.map(|part| instance(random, &part, depth))) {
@@ -339,9 +359,7 @@ fn array_of(random: &mut Random, members: &Map<String, Value>, depth: usize) -> 
     let prefix = members.get("prefixItems").and_then(Value::as_array).cloned().unwrap_or_default();
     let anything = json!({});
     let items = members.get("items").or(members.get("contains")).unwrap_or(&anything).clone();
-    (0..random.below(4))
-        .map(|at| instance(random, prefix.get(at).unwrap_or(&items), depth.saturating_sub(1)))
-        .collect()
+    (0..random.below(4)).map(|at| instance(random, prefix.get(at).unwrap_or(&items), depth.saturating_sub(1))).collect()
 }
 
 fn anything(random: &mut Random, depth: usize) -> Value {

@@ -12,7 +12,7 @@ fn references_are_followed_in_both_states() {
             r##"{"type":"object","properties":{"a":{"$ref":"#/definitions/d"}},"definitions":{"d":{"type":"string"}}}"##,
             r##"{"type":"object","properties":{"a":{"$ref":"#/definitions/d"}},"definitions":{"d":{"type":"integer"}}}"##,
             "/definitions/d/type: BACKWARD: earlier data may be a string",
-            "/definitions/d/type: FORWARD: data of now may be an integer",
+            "/definitions/d/type: FORWARD: new data may be an integer",
         ),
         (
             r##"{"type":"object","properties":{"a":{"$ref":"#/definitions/d"}},"definitions":{"d":{"$ref":"#/definitions/e"},"e":{"type":"string"}}}"##,
@@ -41,7 +41,12 @@ fn recursion_ends() {
     check(&[
         (&tree(string), &tree(r#"{"type":"string","title":"t"}"#), OK, OK),
         (&tree(string), &tree(r#"{"type":["string","null"]}"#), OK, "/properties/value/type: FORWARD"),
-        (&tree(string), &tree(r#"{"type":"integer"}"#), "/properties/value/type: BACKWARD", "/properties/value/type: FORWARD"),
+        (
+            &tree(string),
+            &tree(r#"{"type":"integer"}"#),
+            "/properties/value/type: BACKWARD",
+            "/properties/value/type: FORWARD",
+        ),
         // The same tree, unrolled once.
         (
             &tree(string),
@@ -52,7 +57,12 @@ fn recursion_ends() {
             OK,
             OK,
         ),
-        (r##"{"type":"object","properties":{"a":{"$ref":"#/properties/a"}}}"##, r#"{"type":"object","properties":{"a":{}}}"#, OK, OK),
+        (
+            r##"{"type":"object","properties":{"a":{"$ref":"#/properties/a"}}}"##,
+            r#"{"type":"object","properties":{"a":{}}}"#,
+            OK,
+            OK,
+        ),
     ]);
 }
 
@@ -76,7 +86,11 @@ fn untagged_branches_of_a_recursive_schema_are_compared() {
 #[test]
 fn schemas_in_other_files_are_followed() {
     let files = |party: &'static str| {
-        [("registry.json", REGISTRY), ("x.json", r#"{"type":"object","properties":{"a":{"$ref":"common/party.json"}}}"#), ("common/party.json", party)]
+        [
+            ("registry.json", REGISTRY),
+            ("x.json", r#"{"type":"object","properties":{"a":{"$ref":"common/party.json"}}}"#),
+            ("common/party.json", party),
+        ]
     };
     let states = States::new(&files(r#"{"type":"object"}"#), &files("{\"type\":\"object\",\n\"required\":[\"id\"]}"));
     let found = states.backward();
@@ -112,9 +126,14 @@ fn chain(length: usize, link: &str, last: &str) -> String {
     let mut definitions = String::new();
     for index in 0..length {
         let next = link.replace('@', &format!(r##"{{"$ref":"#/definitions/d{}"}}"##, index + 1));
-        let _ = write!(definitions, r##""d{index}":{{"type":"object","properties":{{"m":{next},"n":{{"$ref":"#/definitions/d0"}}}}}},"##);
+        let _ = write!(
+            definitions,
+            r##""d{index}":{{"type":"object","properties":{{"m":{next},"n":{{"$ref":"#/definitions/d0"}}}}}},"##
+        );
     }
-    format!(r##"{{"type":"object","properties":{{"a":{{"$ref":"#/definitions/d0"}}}},"definitions":{{{definitions}"d{length}":{last}}}}}"##)
+    format!(
+        r##"{{"type":"object","properties":{{"a":{{"$ref":"#/definitions/d0"}}}},"definitions":{{{definitions}"d{length}":{last}}}}}"##
+    )
 }
 
 #[test]
@@ -135,7 +154,8 @@ fn many_ways_are_no_endless_comparison() {
     // Each definition refers to the next one twice, by branches that cannot be told apart.
     let doubled = |last: &str| chain(60, r#"{"anyOf":[{"allOf":[@]},{"allOf":[@],"minProperties":0}]}"#, last);
     let begun = Instant::now();
-    let states = States::of_schemas(&doubled(r#"{"type":"object"}"#), &doubled(r#"{"type":"object","required":["x"]}"#));
+    let states =
+        States::of_schemas(&doubled(r#"{"type":"object"}"#), &doubled(r#"{"type":"object","required":["x"]}"#));
     assert!(!states.backward().is_empty());
     assert_eq!(states.forward(), Vec::<String>::new());
     assert!(begun.elapsed() < Duration::from_secs(60), "{:?}", begun.elapsed());

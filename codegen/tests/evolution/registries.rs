@@ -25,8 +25,10 @@ fn a_removed_urn_breaks_consumers_of_now_only() {
     let states = states(&[PLAIN, r#"{"urn":"urn:babel:t:y","schema":"x.json"}"#], &[PLAIN]);
     assert_eq!(
         states.backward(),
-        ["now/registry.json:1:2: /schemas: BACKWARD: the URN `urn:babel:t:y` is gone, and consumers would not know the \
-          messages that were sent with it: keep its entry, with the status `deprecated`"]
+        [
+            "now/registry.json:1:2: /schemas: BACKWARD: the URN `urn:babel:t:y` is gone, and consumers would not know the \
+          messages that were sent with it: keep its entry, with the status `deprecated`"
+        ]
     );
     assert_eq!(states.forward(), Vec::<String>::new());
     assert_eq!(states.full().len(), 1);
@@ -74,11 +76,15 @@ fn status_owner_and_the_path_of_the_schema_are_no_breaks() {
 
 #[test]
 fn the_next_version_is_advised_and_not_one_that_is_there() {
-    let entries = [r#"{"urn":"urn:babel:t:x.v2","schema":"x.json"}"#, r#"{"urn":"urn:babel:t:x.v3","schema":"moved/x.json"}"#];
+    let entries =
+        [r#"{"urn":"urn:babel:t:x.v2","schema":"x.json"}"#, r#"{"urn":"urn:babel:t:x.v3","schema":"moved/x.json"}"#];
     let states = states(&entries, &entries);
     std::fs::write(states.path("now/x.json"), r#"{"type":"object","required":["new"]}"#).expect("a file");
     let found = states.backward();
-    assert!(found.iter().any(|line| line.contains("`urn:babel:t:x.v2` breaks") && line.contains("mint `urn:babel:t:x.v4`")), "{found:#?}");
+    assert!(
+        found.iter().any(|line| line.contains("`urn:babel:t:x.v2` breaks") && line.contains("mint `urn:babel:t:x.v4`")),
+        "{found:#?}"
+    );
 }
 
 #[test]

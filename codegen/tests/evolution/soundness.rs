@@ -9,7 +9,7 @@ use crate::states::States;
 
 /// How many pairs of schemas one run of the gate compares, and how many such runs there are.
 const PAIRS: usize = 200;
-const RUNS: u64 = 20;
+const RUNS: u64 = 6;
 
 /// The data with which each pair is tried.
 const INSTANCES: usize = 60;
@@ -29,8 +29,7 @@ fn data_that_is_not_valid_any_more_is_always_a_break() {
         check(&pairs, &mut random, &mut counts);
     }
     // The test is worth something only if there is something to find, and pairs that are found compatible.
-    println!("{counts:?}");
-    assert!(counts.witnesses > 1_000 && counts.silent > 1_000, "{counts:?}");
+    assert!(counts.witnesses > 500 && counts.silent > 500, "{counts:?}");
 }
 
 #[derive(Debug, Default)]
@@ -60,9 +59,8 @@ fn check(pairs: &[(Value, Value)], random: &mut Random, counts: &mut Counts) {
     let states = States::new(&earlier, &now);
     let directions = [("BACKWARD", states.backward()), ("FORWARD", states.forward())];
     for (index, (earlier, now)) in pairs.iter().enumerate() {
-        let instances: Vec<Value> = (0..INSTANCES)
-            .map(|at| random::instance(random, if at % 2 == 0 { earlier } else { now }, 3))
-            .collect();
+        let instances: Vec<Value> =
+            (0..INSTANCES).map(|at| random::instance(random, if at % 2 == 0 { earlier } else { now }, 3)).collect();
         for (direction, told) in &directions {
             let (data, reader) = if *direction == "BACKWARD" { (earlier, now) } else { (now, earlier) };
             let told: Vec<_> = told
@@ -78,8 +76,6 @@ fn check(pairs: &[(Value, Value)], random: &mut Random, counts: &mut Counts) {
             counts.told_alone += usize::from(witness.is_none() && !told.is_empty());
             if let Some(witness) = witness {
                 assert!(!told.is_empty(), "{direction} told nothing:\n  {earlier}\n  {now}\n  {witness}");
-            } else if !told.is_empty() && std::env::var_os("SHOW").is_some() {
-                println!("{direction} told alone:\n  {earlier}\n  {now}\n  {told:#?}");
             }
         }
     }
@@ -122,7 +118,8 @@ fn spoken(schema: &Value) -> Value {
     };
     // Members that may be anything are open, whether that is written down or not.
     let open = |name: &str, value: &Value| {
-        matches!(name, "additionalProperties" | "unevaluatedProperties") && (*value == json!({}) || *value == json!(true))
+        matches!(name, "additionalProperties" | "unevaluatedProperties")
+            && (*value == json!({}) || *value == json!(true))
     };
     let members = members.iter().filter(|(name, value)| !open(name, value));
     Value::Object(members.map(|(name, value)| (name.clone(), inner(name, value))).collect())

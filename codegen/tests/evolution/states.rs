@@ -78,7 +78,9 @@ pub(crate) fn check(rows: &[Row<'_>]) {
                 text => found.iter().any(|line| line.contains(text)),
             };
             if !right {
-                wrong.push(format!("row {index}, {check}:\n  {earlier}\n  {now}\n  expected {expected:?}\n  {found:#?}"));
+                wrong.push(format!(
+                    "row {index}, {check}:\n  {earlier}\n  {now}\n  expected {expected:?}\n  {found:#?}"
+                ));
             }
         }
     }
