@@ -118,6 +118,8 @@ mod emit;
 #[cfg(feature = "schema")]
 mod error;
 #[cfg(feature = "schema")]
+pub mod evolution;
+#[cfg(feature = "schema")]
 mod json;
 #[cfg(feature = "schema")]
 mod lines;
@@ -140,5 +142,7 @@ mod schema;
 pub use builder::{Config, configure};
 #[cfg(feature = "schema")]
 pub use error::Error;
+#[cfg(feature = "schema")]
+pub use evolution::evolution;
 #[cfg(feature = "schema")]
 pub use resolve::Dialect;

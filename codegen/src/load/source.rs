@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use indexmap::IndexMap;
 
+use super::git::Tree;
 use super::{folder, path};
 use crate::error::Problem;
 use crate::json::{self, Json};
@@ -51,10 +52,33 @@ pub(crate) enum Failure {
     Reported,
 }
 
+/// Where the files of the schema folder are.
+#[derive(Debug)]
+enum Files {
+    Folder(PathBuf),
+    Git(Tree),
+}
+
+impl Files {
+    fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
+        match self {
+            Self::Folder(folder) => std::fs::read(folder.join(path)).map_err(|error| error.to_string()),
+            Self::Git(tree) => tree.read(path),
+        }
+    }
+
+    fn json_files(&self) -> Vec<String> {
+        match self {
+            Self::Folder(folder) => folder::json_files(folder),
+            Self::Git(tree) => tree.json_files(),
+        }
+    }
+}
+
 /// The schema folder.
 #[derive(Debug)]
 pub(crate) struct Sources {
-    folder: PathBuf,
+    files: Files,
     shown: PathBuf,
     opened: IndexMap<String, Result<Rc<Document>, Failure>>,
     /// The files that were read to learn what they are called.
@@ -65,7 +89,16 @@ pub(crate) struct Sources {
 impl Sources {
     /// The schema folder `folder`, called `shown` in messages.
     pub(crate) fn new(folder: PathBuf, shown: PathBuf) -> Self {
-        Self { folder, shown, opened: IndexMap::new(), looked_into: Vec::new(), problems: Vec::new() }
+        Self::of(Files::Folder(folder), shown)
+    }
+
+    /// The schema folder as it was at a git revision, called `shown` in messages.
+    pub(crate) fn of_revision(tree: Tree, shown: PathBuf) -> Self {
+        Self::of(Files::Git(tree), shown)
+    }
+
+    fn of(files: Files, shown: PathBuf) -> Self {
+        Self { files, shown, opened: IndexMap::new(), looked_into: Vec::new(), problems: Vec::new() }
     }
 
     /// The file that `reference`, written in the file `from`, names.
@@ -80,7 +113,9 @@ impl Sources {
     }
 
     fn read(&mut self, path: &str) -> Result<Rc<Document>, Failure> {
-        let bytes = std::fs::read(self.folder.join(path))
+        let bytes = self
+            .files
+            .read(path)
             .map_err(|error| Failure::Unreadable(format!("cannot read `{}`: {error}", path.escape_debug())))?;
         self.parse(path, bytes).map_err(|problem| {
             self.problems.push(problem);
@@ -99,7 +134,7 @@ impl Sources {
 
     /// The paths of all `*.json` files of the folder, sorted.
     pub(crate) fn json_files(&self) -> Vec<String> {
-        folder::json_files(&self.folder)
+        self.files.json_files()
     }
 
     /// The file at `path`, if it is JSON; what is wrong with it is not reported, as nothing refers to it.
@@ -108,7 +143,7 @@ impl Sources {
         if let Some(opened) = self.opened.get(&path) {
             return opened.as_ref().ok().map(Rc::clone);
         }
-        let bytes = std::fs::read(self.folder.join(&path)).ok()?;
+        let bytes = self.files.read(&path).ok()?;
         let document = self.parse(&path, bytes).ok();
         self.looked_into.push(path);
         document
@@ -119,7 +154,8 @@ impl Sources {
         self.problems.push(problem);
     }
 
-    fn show(&self, path: &str) -> String {
+    /// The path of a file as people know it.
+    pub(crate) fn show(&self, path: &str) -> String {
         self.shown.join(path).display().to_string().replace('\\', "/")
     }
 

@@ -13,7 +13,7 @@ mod key;
 mod members;
 mod node;
 mod outline;
-mod patterns;
+pub(crate) mod patterns;
 mod scalar;
 #[cfg(test)]
 mod tests;

@@ -4,12 +4,12 @@ use std::collections::HashMap;
 
 /// Patterns, each compiled once.
 #[derive(Default)]
-pub(super) struct Patterns(HashMap<String, Option<regress::Regex>>);
+pub(crate) struct Patterns(HashMap<String, Option<regress::Regex>>);
 
 impl Patterns {
     /// Whether `pattern` is found in `name`. One that is no regular expression is reported where it stands, and matches
     /// nothing here.
-    pub(super) fn matches(&mut self, pattern: &str, name: &str) -> bool {
+    pub(crate) fn matches(&mut self, pattern: &str, name: &str) -> bool {
         let compiled = self
             .0
             .entry(pattern.to_owned())

@@ -10,7 +10,7 @@ use crate::load::{Document, Failure};
 /// What a URI without a fragment names.
 pub(super) enum Found {
     Schema(Rc<Document>, Scope),
-    Metaschema,
+    Metaschema(String),
 }
 
 impl Resolver {
@@ -29,7 +29,7 @@ impl Resolver {
                     return Ok(Found::Schema(Rc::clone(&at.document), scope));
                 }
                 if dialect::is_metaschema(uri.as_str()) {
-                    return Ok(Found::Metaschema);
+                    return Ok(Found::Metaschema(uri.as_str().to_owned()));
                 }
                 self.file(&uri, name, beside)
             }

@@ -35,8 +35,8 @@ pub(crate) use location::Location;
 pub(crate) enum Target {
     /// A schema in a file of the schema folder.
     Schema(Location),
-    /// A metaschema of json-schema.org or a place in one; those are no files of the folder.
-    Metaschema,
+    /// A metaschema of json-schema.org or a place in one; those are no files of the folder. With its fragment.
+    Metaschema(String),
     /// A schema that depends on the way that led to the reference, so that none can be named.
     Dynamic,
 }
@@ -88,7 +88,8 @@ impl Resolver {
         let found =
             if name.is_empty() { Found::Schema(Rc::clone(&at.document), own) } else { self.find(at, &own, name)? };
         match found {
-            Found::Metaschema => Ok(Target::Metaschema),
+            Found::Metaschema(uri) if fragment.is_empty() => Ok(Target::Metaschema(uri)),
+            Found::Metaschema(uri) => Ok(Target::Metaschema(format!("{uri}#{fragment}"))),
             Found::Schema(document, scope) => {
                 let fragment = uri::decode(fragment).map_err(Failure::Unreadable)?;
                 let pointer = place(&document, &scope, &fragment).map_err(Failure::Unreadable)?;

@@ -66,9 +66,9 @@ impl Resolver {
         let only = |id| places.is_none_or(|places| places.keys().all(|place| *place == id));
         match &initial {
             Target::Schema(initial) if only(initial.id()) => return Ok(Target::Schema(initial.clone())),
-            Target::Metaschema if places.is_none() => return Ok(initial),
+            Target::Metaschema(_) if places.is_none() => return Ok(initial),
             Target::Schema(_) => {}
-            Target::Metaschema | Target::Dynamic => return Ok(Target::Dynamic),
+            Target::Metaschema(_) | Target::Dynamic => return Ok(Target::Dynamic),
         }
         let roots = reach.roots.clone();
         let each = self.each(&roots);

@@ -69,9 +69,7 @@ impl Schema {
             inside: Vec::new(),
         }
     }
-}
 
-impl Schema {
     /// Leaves out what only validates.
     fn validates_nothing(&mut self) {
         (self.kinds, self.typed, self.values) = (Kinds::ALL, false, None);
@@ -118,7 +116,7 @@ fn references(reader: &mut Reader<'_>, schema: &mut Schema, dialect: Dialect) {
         };
         match found {
             Ok(Target::Schema(target)) => schema.also.push(reader.arena.at(&target)),
-            Ok(Target::Metaschema) => {
+            Ok(Target::Metaschema(_)) => {
                 schema.kinds = schema.kinds.and(Kinds::BOOLEAN.or(Kinds::OBJECT));
                 schema.conditional = true;
             }

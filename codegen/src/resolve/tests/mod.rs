@@ -81,7 +81,7 @@ impl Folder {
 fn shown(outcome: Result<Target, Failure>) -> String {
     match outcome {
         Ok(Target::Schema(location)) => format!("{}#{}", location.document.path, location.pointer.as_str()),
-        Ok(Target::Metaschema) => "metaschema".to_owned(),
+        Ok(Target::Metaschema(_)) => "metaschema".to_owned(),
         Ok(Target::Dynamic) => "dynamic".to_owned(),
         Err(Failure::Unreadable(reason)) => reason,
         Err(Failure::Reported) => "reported".to_owned(),
