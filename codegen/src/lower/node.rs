@@ -55,7 +55,7 @@ impl Node {
         let apart = !schemas.is_empty();
         for id in light {
             let schema = arena.get(id);
-            if apart && schema.kinds.contains(kinds) && schema.is_only_rules() {
+            if apart && schema.kinds.contains(kinds) && schema.not.is_none() {
                 rules.extend(schema.rules.iter().cloned());
             } else {
                 schemas.push(id);
@@ -134,13 +134,15 @@ impl Schema {
 
     /// Whether it shapes a type: more than kinds and rules.
     fn is_structural(&self) -> bool {
-        let object = &self.object;
-        let array = &self.array;
+        self.has_shape() || !self.unions.is_empty() || self.conditional
+    }
+
+    /// Whether it shapes a type by itself, whatever its unions and conditions do.
+    fn has_shape(&self) -> bool {
+        let (object, array) = (&self.object, &self.array);
         self.values.is_some()
             || self.format.is_some()
             || self.rust_type.is_some()
-            || !self.unions.is_empty()
-            || self.conditional
             || !object.properties.is_empty()
             || !object.required.is_empty()
             || !object.patterns.is_empty()
@@ -151,10 +153,6 @@ impl Schema {
             || array.items.is_some()
             || array.contains.is_some()
             || array.unevaluated.is_some()
-    }
-
-    fn is_only_rules(&self) -> bool {
-        self.not.is_none()
     }
 
     pub(super) fn says_only_kinds(&self) -> bool {
@@ -175,24 +173,12 @@ impl Schema {
 
 /// Whether a schema says something beside its unions that its branches do not.
 fn says_more(schema: &Schema, kinds: Kinds) -> bool {
-    let object = &schema.object;
-    !(schema.kinds.contains(kinds) || schema.kinds == Kinds::OBJECT)
-        || schema.values.is_some()
-        || schema.format.is_some()
-        || schema.rust_type.is_some()
+    let only_objects = schema.kinds == Kinds::OBJECT;
+    schema.has_shape()
+        || !(schema.kinds.contains(kinds) || only_objects)
         || schema.not.is_some()
         || schema.unions.len() > 1
         || !schema.rules.is_empty()
-        || !object.properties.is_empty()
-        || !object.required.is_empty()
-        || !object.patterns.is_empty()
-        || object.additional.is_some()
-        || object.unevaluated.is_some()
-        || object.names.is_some()
-        || schema.array.contains.is_some()
-        || !schema.array.prefix.is_empty()
-        || schema.array.items.is_some()
-        || schema.array.unevaluated.is_some()
 }
 
 /// Every schema that holds where all `roots` hold, each once and in the order of reading: what is built upon first.
