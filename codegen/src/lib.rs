@@ -56,7 +56,8 @@
 //! | `minLength`, `maxLength`, `minItems`, `maxItems`, `uniqueItems`, `minProperties`, `maxProperties` | checked by the type |
 //! | `dependentRequired`, `dependencies` on names | checked by the type |
 //! | `not` | checked by the type where it refuses kinds or values; validated otherwise |
-//! | `pattern`, `contains`, `minContains`, `maxContains`, `propertyNames` | validated. A pattern that is no regular expression is an error |
+//! | `contains`, `minContains`, `maxContains`, `propertyNames` | checked by the type where rules of this table say all of their schema; validated otherwise |
+//! | `pattern` | validated. A pattern that is no regular expression is an error |
 //! | `if`, `then`, `else`, `dependentSchemas`, `dependencies` on schemas | validated |
 //! | `contentEncoding`, `contentMediaType`, `contentSchema` | annotation |
 //! | `title`, `description` | annotation: names and documentation |
@@ -97,10 +98,14 @@
 //! # Names
 //!
 //! A schema file's type has its title, else the stem of the file; a definition's type has the definition's name, with
-//! that of the file before it if two files define it; every other type has its parent's name and that of the
-//! property. Two types of one name are an error, except that a type inside another one gets a number. `Publisher`,
-//! `Handlers` and `H`, which the module needs itself, become `PublisherType` and so on. Names are ASCII; the name on the wire is always kept. Fields
-//! and variants of one name get a number, keywords are written `r#type`, or `self_` where that cannot be.
+//! that of the file before it if two files define it; a form of a union has the union's name and that of its variant;
+//! every other type has its parent's name and that of the property. Two types of one name are an error, except that a type
+//! inside another one gets a number; `x-rust-name` in the schema, or [`Config::rename`], asks for another name.
+//! `Publisher`, `Handlers` and `H`, which the module needs itself, become `PublisherType` and so on.
+//!
+//! A variant of a union is called by its tag, its definition, its title or its kind. Names are ASCII; the name on the wire
+//! is always kept. Fields and variants of one name get a number, keywords are written `r#type`, or `self_` where that
+//! cannot be. The map of other members is called `extra`, or `extra_2` beside a member of that name.
 //!
 //! # Cargo
 //!
