@@ -15,6 +15,21 @@ struct OrderCancelled<'a> {
     name: &'a str,
 }
 
+#[babel_job("urn:babel:orders:moved", key = id)]
+#[derive(Serialize, Deserialize)]
+struct OrderMoved<'a, T> {
+    id: u64,
+    #[serde(borrow)]
+    to: Vec<Cow<'a, str>>,
+    of: T,
+}
+
+#[babel_job("urn:babel:orders:named")]
+#[derive(Serialize, Deserialize)]
+struct OrderNamed {
+    name: &'static str,
+}
+
 async fn on_created(_: OrderCreated<'_>, _: &Delivery) -> Result<(), HandlerError> {
     Ok(())
 }
