@@ -9,7 +9,7 @@ use crate::load::{Entry, Failure, Sources, read_registry};
 use crate::lower::{self, Options};
 use crate::model::Topic;
 use crate::names;
-use crate::resolve::{Dialect, Location, Resolver};
+use crate::resolve::{Dialect, Resolver};
 use crate::schema::Arena;
 
 /// The name of the generated file in the output folder.
@@ -203,10 +203,7 @@ impl Config {
         let derives = self.derives.iter().map(|derive| path("derive", derive)).collect::<Result<_, _>>()?;
         let style = Style { crate_path, json_schema: self.json_schema, derives, non_exhaustive: self.non_exhaustive };
         let mut entries = self.entries(arena)?;
-        let roots: Vec<Location> = entries.iter().map(|entry| Location::root(&entry.schema)).collect();
-        arena.resolver.open_reachable(&roots);
-        let ids: Vec<_> = roots.iter().map(|root| arena.at(root)).collect();
-        arena.read_all(ids);
+        arena.read_payloads(&entries);
         let mut topics = Vec::new();
         entries.sort_by(|a, b| a.topic.cmp(&b.topic));
         for group in entries.chunk_by(|a, b| a.topic == b.topic) {

@@ -4,10 +4,10 @@ use std::cell::OnceCell;
 use std::collections::{BTreeSet, HashSet};
 use std::rc::Rc;
 
-use super::limits::Limits;
 use super::shape::{Node, Schemas, Shape};
 use crate::model::Kinds;
 use crate::resolve::Location;
+use crate::schema::Limits;
 
 /// The values of some kinds that all of some schemas take, and none of some others.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -120,7 +120,7 @@ impl Flat {
                 self.case.kinds = self.case.kinds.and(shape.kinds);
                 waiting.extend(shape.also.iter().rev());
                 self.case.none.extend(shape.not);
-                self.limits.add(&shape);
+                self.limits.add(&shape.rules);
                 self.parts.push(shape);
             }
         }

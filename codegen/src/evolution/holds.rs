@@ -1,10 +1,9 @@
 //! Whether one known value is valid: values of `enum` and `const` are compared with schemas by trying them.
 
-use super::decimal::Decimal;
 use super::shape::{Node, Schemas, Shape};
 use crate::json::{Json, Value};
 use crate::model::{Kinds, Rule};
-use crate::schema::Literal;
+use crate::schema::{Decimal, Literal};
 
 /// How many schemas are tried for one value before it is given up.
 const STEPS: usize = 10_000;
@@ -61,7 +60,7 @@ impl Trial<'_> {
 
     fn shape(&mut self, json: &Json, shape: &Shape) -> Option<bool> {
         let listed = |values: &Vec<Literal>| values.contains(&Literal::of(json));
-        if !shape.kinds.meets(kind(json)) || !shape.values.as_ref().is_none_or(listed) {
+        if !shape.kinds.meets(Literal::kind_of(json)) || !shape.values.as_ref().is_none_or(listed) {
             return Some(false);
         }
         let itself = self.by_kind(json, shape);
@@ -188,14 +187,6 @@ impl Trial<'_> {
             results.push(None);
         }
         all(results)
-    }
-}
-
-fn kind(json: &Json) -> Kinds {
-    match &json.value {
-        Value::Array(_) => Kinds::ARRAY,
-        Value::Object(_) => Kinds::OBJECT,
-        _ => Literal::of(json).kind,
     }
 }
 

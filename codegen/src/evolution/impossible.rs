@@ -38,14 +38,13 @@ impl<'a> Impossible<'a> {
         if let Some(values) = values(self.schemas, &flat) {
             return values.is_empty();
         }
-        let left = [
-            (Kinds::NUMBER, flat.limits.no_number(!flat.case.kinds.meets(Kinds::FRACTION))),
-            (Kinds::STRING, flat.limits.length.is_empty()),
-            (Kinds::ARRAY, flat.limits.items.is_empty() || self.no_array(&flat, depth)),
-            (Kinds::OBJECT, flat.limits.properties.is_empty() || self.no_object(&flat, depth)),
-        ];
-        let none = left.into_iter().filter(|(_, impossible)| *impossible).map(|(kind, _)| kind);
-        let kinds = none.fold(flat.case.kinds, Kinds::without);
+        let mut kinds = flat.case.kinds.without(flat.limits.excluded(flat.case.kinds));
+        if kinds.meets(Kinds::ARRAY) && self.no_array(&flat, depth) {
+            kinds = kinds.without(Kinds::ARRAY);
+        }
+        if kinds.meets(Kinds::OBJECT) && self.no_object(&flat, depth) {
+            kinds = kinds.without(Kinds::OBJECT);
+        }
         kinds.is_empty() || self.no_branch(&flat, depth)
     }
 
@@ -69,19 +68,17 @@ impl<'a> Impossible<'a> {
     fn no_array(&mut self, flat: &Flat, depth: usize) -> bool {
         let least = usize::try_from(flat.limits.items.least).unwrap_or(usize::MAX);
         let first = least.min(flat.elements() + 1);
-        flat.case.kinds.meets(Kinds::ARRAY)
-            && (0..first).any(|at| {
-                let element = flat.element(self.schemas, at);
-                element.closed.is_some() || self.at_depth(&Case::of(element.schemas), depth + 1)
-            })
+        (0..first).any(|at| {
+            let element = flat.element(self.schemas, at);
+            element.closed.is_some() || self.at_depth(&Case::of(element.schemas), depth + 1)
+        })
     }
 
     fn no_object(&mut self, flat: &Flat, depth: usize) -> bool {
-        flat.case.kinds.meets(Kinds::OBJECT)
-            && flat.required().into_iter().any(|name| {
-                let member = flat.member(self.schemas, name);
-                member.closed.is_some() || self.at_depth(&Case::of(member.schemas), depth + 1)
-            })
+        flat.required().into_iter().any(|name| {
+            let member = flat.member(self.schemas, name);
+            member.closed.is_some() || self.at_depth(&Case::of(member.schemas), depth + 1)
+        })
     }
 }
 

@@ -93,10 +93,8 @@ mod arrays;
 mod case;
 mod cases;
 mod compare;
-mod decimal;
 mod holds;
 mod impossible;
-mod limits;
 mod messages;
 mod objects;
 mod same;
@@ -275,10 +273,7 @@ impl Gate {
         let list = arena.resolver.sources.open("", file);
         let state = match (entries, list) {
             (Ok(entries), Ok(registry)) => {
-                let roots: Vec<Location> = entries.iter().map(|entry| Location::root(&entry.schema)).collect();
-                arena.resolver.open_reachable(&roots);
-                let ids: Vec<_> = roots.iter().map(|root| arena.at(root)).collect();
-                arena.read_all(ids);
+                arena.read_payloads(&entries);
                 let list = Location { document: registry, pointer: Pointer::default().join("schemas") };
                 Some((entries, list))
             }

@@ -6,10 +6,9 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use crate::json::Json;
-use crate::lower::patterns::Patterns;
 use crate::model::{Kinds, Rule};
 use crate::resolve::{Dialect, Location, Target};
-use crate::schema::{Arena, Literal, SchemaId};
+use crate::schema::{Arena, Literal, Patterns, SchemaId};
 
 /// Index of a schema of either state in [`Schemas`].
 pub(super) type Node = usize;

@@ -25,9 +25,7 @@ impl Lowering<'_> {
                 object.constants.push((wire, value.json.clone()));
                 continue;
             }
-            let Some(mut slot) = self.slot(&member, 0) else { continue };
-            slot.rules
-                .extend(member.rules.iter().filter(|rule| !slot.rules.contains(rule)).cloned().collect::<Vec<_>>());
+            let Some(slot) = self.slot(&member, 0) else { continue };
             let index = object.fields.len();
             roots.iter().for_each(|root| self.pend_default(*root, &slot, (id, index)));
             object.fields.push(self.field(wire, slot, required, &roots, &member));

@@ -63,7 +63,7 @@ impl Lowering<'_> {
     }
 
     fn rust_type(&mut self, node: &Node) -> Option<String> {
-        node.schemas.iter().chain(&node.roots).find_map(|id| self.arena.get(*id).rust_type.clone())
+        node.schemas.iter().find_map(|id| self.arena.get(*id).rust_type.clone())
     }
 
     /// The form of values that are listed.

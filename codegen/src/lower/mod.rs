@@ -13,7 +13,6 @@ mod key;
 mod members;
 mod node;
 mod outline;
-pub(crate) mod patterns;
 mod scalar;
 #[cfg(test)]
 mod tests;
@@ -25,9 +24,9 @@ use std::path::Path;
 use crate::error::Problem;
 use crate::json::Json;
 use crate::load::{Document, Entry};
-use crate::model::{Kind, Kinds, Message, Origin, Rule, Slot, Topic, Type, TypeDef, TypeId, Variant};
+use crate::model::{Kind, Kinds, Message, Origin, Rule, Slot, Struct, Topic, Type, TypeDef, TypeId, Variant};
 use crate::resolve::Location;
-use crate::schema::{Arena, SchemaId};
+use crate::schema::{Arena, Literal, Patterns, SchemaId};
 use form::{Form, Formed};
 use node::{Key, Node};
 use union::Branch;
@@ -88,7 +87,7 @@ struct Lowering<'a> {
     index: HashMap<Key, (TypeId, bool)>,
     /// The kinds of each node, as far as they are known.
     outlines: HashMap<Key, Kinds>,
-    patterns: patterns::Patterns,
+    patterns: Patterns,
     /// Lists, maps and tuples whose parts are being looked at.
     open: HashSet<Key>,
     /// Types without parts yet.
@@ -112,7 +111,7 @@ impl<'a> Lowering<'a> {
             types: Vec::new(),
             index: HashMap::new(),
             outlines: HashMap::new(),
-            patterns: patterns::Patterns::default(),
+            patterns: Patterns::default(),
             open: HashSet::new(),
             queue: VecDeque::new(),
             defaults: Vec::new(),
@@ -140,10 +139,11 @@ impl<'a> Lowering<'a> {
         let (formed, form) = self.payload_form(&node, kinds);
         let (kind, parts) = match form {
             Form::Union(branches) => (Kind::Union(Vec::new()), Parts::Branches(branches)),
-            _ => (Kind::Struct(crate::model::Struct::default()), Parts::Members(formed)),
+            _ => (Kind::Struct(Struct::default()), Parts::Members(formed)),
         };
         let ty = self.add(&root, kind);
-        if node.place.id() == root.id() {
+        // With rules of its own on top it is not the type of those who refer to what it refers to.
+        if node.place.id() == root.id() && node.rules.is_empty() {
             self.index.insert(whole.key, (ty, false));
         }
         self.queue.push_back((ty, parts));
@@ -183,44 +183,48 @@ impl<'a> Lowering<'a> {
         }
         let node = self.normal(node);
         if let Some(&(id, nullable)) = self.index.get(&node.key) {
-            return Some(Slot { ty: Type::Named(id), nullable, rules: Vec::new() });
+            return Some(Slot { ty: Type::Named(id), nullable, rules: node.rules });
         }
         if nesting > MAX_NESTING || self.open.contains(&node.key) {
             return Some(Slot { ty: Type::Json, nullable: false, rules: vec![Rule::Kinds(kinds)] });
         }
-        let Formed { form, nullable, rules } = self.form(&node, kinds);
+        let formed = self.form(&node, kinds);
         self.open.insert(node.key.clone());
-        let slot = match form {
-            Form::Same(only) => {
-                self.slot(&only, nesting + 1).map(|slot| Slot { nullable: slot.nullable || nullable, ..slot })
-            }
-            form => self.ty(&node, form, nullable, nesting).map(|ty| Slot { ty, nullable, rules }),
-        };
+        let slot = self.make(&node, formed, nesting);
         self.open.remove(&node.key);
         slot
     }
 
-    fn ty(&mut self, node: &Node, form: Form, nullable: bool, nesting: usize) -> Option<Type> {
+    fn make(&mut self, node: &Node, formed: Formed, nesting: usize) -> Option<Slot> {
+        let Formed { form, nullable, rules } = formed;
+        let of = |ty| Some(Slot { ty, nullable, rules });
         let (kind, parts) = match form {
-            Form::Plain(ty) => return Some(ty),
-            Form::Same(only) => return Some(self.slot(&only, nesting + 1)?.ty),
-            Form::List(item) => return Some(Type::List(Box::new(self.slot(&item, nesting + 1)?))),
-            Form::Map(value) => return Some(Type::Map(Box::new(self.slot(&value, nesting + 1)?))),
+            Form::Plain(ty) => return of(ty),
+            Form::List(item) => return of(Type::List(Box::new(self.slot(&item, nesting + 1)?))),
+            Form::Map(value) => return of(Type::Map(Box::new(self.slot(&value, nesting + 1)?))),
             Form::Tuple(items) => {
                 let items: Option<_> = items.iter().map(|item| self.slot(item, nesting + 1)).collect();
-                return Some(Type::Tuple(items?));
+                return of(Type::Tuple(items?));
+            }
+            Form::Same(only) => {
+                let slot = self.slot(&only, nesting + 1)?;
+                return Some(Slot { nullable: slot.nullable || nullable, ..slot });
             }
             Form::Enum(values) => {
-                let variant = |value: crate::schema::Literal| Variant { json: value.json, name: String::new() };
+                let variant = |value: Literal| Variant { json: value.json, name: String::new() };
                 (Kind::Enum(values.into_iter().map(variant).collect()), None)
             }
-            Form::Struct => (Kind::Struct(crate::model::Struct::default()), Some(Parts::Members(node.clone()))),
+            Form::Struct => {
+                // The rules of this place are no part of a type that others may share.
+                let shared = Node { rules: Vec::new(), ..node.clone() };
+                (Kind::Struct(Struct::default()), Some(Parts::Members(shared)))
+            }
             Form::Union(branches) => (Kind::Union(Vec::new()), Some(Parts::Branches(branches))),
         };
         let id = self.add(&node.place, kind);
         self.index.insert(node.key.clone(), (id, nullable));
         self.queue.extend(parts.map(|parts| (id, parts)));
-        Some(Type::Named(id))
+        Some(Slot { ty: Type::Named(id), nullable, rules: node.rules.clone() })
     }
 
     /// Gives every type that waits its parts.

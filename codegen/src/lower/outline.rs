@@ -3,7 +3,7 @@
 use super::Lowering;
 use super::node::Node;
 use crate::model::{Kinds, Rule};
-use crate::schema::{Literal, SchemaId};
+use crate::schema::{Limits, Literal, SchemaId};
 
 /// How far the outline of a node looks into the nodes that it depends on.
 const MAX_DEPTH: usize = 12;
@@ -22,16 +22,21 @@ impl Lowering<'_> {
         if depth > MAX_DEPTH {
             return node.key.kinds;
         }
-        if let Some(kinds) = self.outlines.get(&node.key) {
-            return *kinds;
-        }
-        // While it is looked for: what leads back here is taken to be possible.
-        self.outlines.insert(node.key.clone(), node.key.kinds);
-        let kinds = self.find_kinds(node, depth);
-        self.outlines.insert(node.key.clone(), kinds);
-        kinds
+        let kinds = match self.outlines.get(&node.key) {
+            Some(kinds) => *kinds,
+            None => {
+                // While it is looked for: what leads back here is taken to be possible.
+                self.outlines.insert(node.key.clone(), node.key.kinds);
+                let kinds = self.find_kinds(node, depth);
+                self.outlines.insert(node.key.clone(), kinds);
+                kinds
+            }
+        };
+        // The rules of a place are no part of the key.
+        if node.rules.is_empty() { kinds } else { kinds.without(self.out_of_limits(node, &node.rules, kinds)) }
     }
 
+    /// The kinds by what the key of `node` stands for.
     fn find_kinds(&mut self, node: &Node, depth: usize) -> Kinds {
         let mut kinds = node.key.kinds;
         for id in &node.schemas {
@@ -44,7 +49,7 @@ impl Lowering<'_> {
         if let Some(values) = self.values(node) {
             kinds = kinds.and(values.iter().fold(Kinds::NONE, |kinds, value| kinds.or(value.kind)));
         }
-        kinds = kinds.without(self.contradicted(node));
+        kinds = kinds.without(self.out_of_limits(node, &[], kinds));
         if kinds.contains(Kinds::OBJECT) && self.lacks_a_member(node, depth) {
             kinds = kinds.without(Kinds::OBJECT);
         }
@@ -156,27 +161,12 @@ impl Lowering<'_> {
         Some(kinds.into_iter().chain(values.map(Rule::OneOf)).chain(self.rules(&node)).collect())
     }
 
-    /// The kinds that contradicting bounds take away.
-    fn contradicted(&mut self, node: &Node) -> Kinds {
-        let (mut least, mut most) = ([0_u64; 3], [u64::MAX; 3]);
-        let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        for rule in self.rules(node) {
-            match rule {
-                Rule::MinLength(count) => least[0] = least[0].max(count),
-                Rule::MaxLength(count) => most[0] = most[0].min(count),
-                Rule::MinItems(count) => least[1] = least[1].max(count),
-                Rule::MaxItems(count) => most[1] = most[1].min(count),
-                Rule::MinProperties(count) => least[2] = least[2].max(count),
-                Rule::MaxProperties(count) => most[2] = most[2].min(count),
-                Rule::Minimum(bound) => low = low.max(bound.parse().unwrap_or(low)),
-                Rule::Maximum(bound) => high = high.min(bound.parse().unwrap_or(high)),
-                _ => {}
-            }
-        }
-        let kinds = [Kinds::STRING, Kinds::ARRAY, Kinds::OBJECT];
-        let counted = (0..3).filter(|&index| least[index] > most[index]).map(|index| kinds[index]);
-        let counted = counted.fold(Kinds::NONE, Kinds::or);
-        if low > high { counted.or(Kinds::NUMBER) } else { counted }
+    /// The kinds of which no value is within the limits that the schemas of `node` and `rules` set.
+    fn out_of_limits(&mut self, node: &Node, rules: &[Rule], kinds: Kinds) -> Kinds {
+        let mut limits = Limits::default();
+        node.schemas.iter().for_each(|id| limits.add(&self.arena.get(*id).rules));
+        limits.add(rules);
+        limits.excluded(kinds)
     }
 
     /// Whether a member must be there and cannot be.

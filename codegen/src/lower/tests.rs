@@ -47,8 +47,7 @@ fn run(payload: &str, options: &Options) -> (Topic, String) {
     let sources = Sources::new(folder.path().to_owned(), std::path::PathBuf::new());
     let mut arena = Arena::new(Resolver::new(sources, Dialect::Draft2020, Vec::new()));
     let entries = read_registry(&mut arena.resolver.sources, "registry.json", &mut arena.problems).expect("a registry");
-    let roots: Vec<_> = entries.iter().map(|entry| arena.at(&Location::root(&entry.schema))).collect();
-    arena.read_all(roots);
+    arena.read_payloads(&entries);
     let topic = topic(&mut arena, options, "t", &entries);
     let mut problems = std::mem::take(&mut arena.problems);
     problems.extend(arena.resolver.sources.take_problems());
@@ -293,4 +292,23 @@ fn what_nothing_satisfies_is_a_problem() {
         "x.json:1:1: /: no object satisfies this schema, and a payload is an object",
     )]);
     assert_eq!(payload(r#"{"properties":{"a":false}}"#), "{no a, *}");
+}
+
+#[test]
+fn a_rule_beside_a_reference_holds_at_its_place_alone() {
+    let of = |definition: &str, rules: &str| {
+        payload(&format!(
+            r##"{{"$defs":{{"d":{definition}}},"properties":{{"a":{{"$ref":"#/$defs/d",{rules}}},"b":{{"$ref":"#/$defs/d"}},
+            "c":{{"type":"array","items":{{"$ref":"#/$defs/d",{rules}}}}}}},"required":["b"]}}"##
+        ))
+    };
+    let object = r#"{"type":"object","properties":{"x":{"type":"string"}}}"#;
+    assert_eq!(
+        of(object, r#""minProperties":3"#),
+        "{a?: {x?: String, *} MinProperties(3), b: {x?: String, *}, c?: [{x?: String, *} MinProperties(3)], *}"
+    );
+    assert_eq!(
+        of(object, r#""minProperties":3,"maxProperties":2"#),
+        "{b: {x?: String, *}, c?: [Json] MaxItems(0), no a, *}"
+    );
 }

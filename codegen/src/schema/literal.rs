@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use super::Decimal;
 use crate::json::{Json, Value};
 use crate::model::Kinds;
 
@@ -21,7 +22,20 @@ impl Literal {
         write(json, false, &mut text);
         let mut normal = String::new();
         write(json, true, &mut normal);
-        Self { json: text, kind: kind(json), normal }
+        Self { json: text, kind: Self::kind_of(json), normal }
+    }
+
+    /// The kind of a value.
+    pub(crate) fn kind_of(json: &Json) -> Kinds {
+        match &json.value {
+            Value::Null => Kinds::NULL,
+            Value::Bool(_) => Kinds::BOOLEAN,
+            Value::Number(text) if is_whole(text) => Kinds::INTEGER,
+            Value::Number(_) => Kinds::FRACTION,
+            Value::String(_) => Kinds::STRING,
+            Value::Array(_) => Kinds::ARRAY,
+            Value::Object(_) => Kinds::OBJECT,
+        }
     }
 }
 
@@ -31,27 +45,15 @@ impl PartialEq for Literal {
     }
 }
 
-fn kind(json: &Json) -> Kinds {
-    match &json.value {
-        Value::Null => Kinds::NULL,
-        Value::Bool(_) => Kinds::BOOLEAN,
-        Value::Number(text) if is_whole(text) => Kinds::INTEGER,
-        Value::Number(_) => Kinds::FRACTION,
-        Value::String(_) => Kinds::STRING,
-        Value::Array(_) => Kinds::ARRAY,
-        Value::Object(_) => Kinds::OBJECT,
-    }
-}
-
 fn write(json: &Json, normal: bool, out: &mut String) {
     match &json.value {
         Value::Null => out.push_str("null"),
         Value::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Value::Number(text) if normal => {
-            let (digits, exponent) = decimal(text);
-            let _ = write!(out, "{digits}e{exponent}");
-        }
-        Value::Number(text) => out.push_str(text),
+        // Numbers beyond all bounds are equal when they are spelled alike.
+        Value::Number(text) => match Decimal::parse(text).filter(|_| normal) {
+            Some(number) => drop(write!(out, "{number}")),
+            None => out.push_str(text),
+        },
         Value::String(text) => string(text, out),
         Value::Array(items) => {
             out.push('[');
@@ -89,30 +91,8 @@ fn string(text: &str, out: &mut String) {
 }
 
 /// Whether a JSON number has no fraction, however it is spelled.
-pub(super) fn is_whole(text: &str) -> bool {
-    !decimal(text).1.starts_with('-')
-}
-
-/// The digits of a JSON number, with its sign and without zeros around them, and the exponent that they have then.
-fn decimal(text: &str) -> (String, String) {
-    let (sign, text) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
-    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let all = format!("{whole}{fraction}");
-    let digits = all.trim_start_matches('0').trim_end_matches('0');
-    if digits.is_empty() {
-        return ("0".to_owned(), "0".to_owned());
-    }
-    let zeros = all.len() - all.trim_end_matches('0').len();
-    let shift = i128::try_from(zeros).unwrap_or(i128::MAX) - i128::try_from(fraction.len()).unwrap_or(i128::MAX);
-    // An exponent beyond all bounds keeps its text: such numbers are equal when they are spelled alike.
-    let exponent = exponent
-        .trim_start_matches('+')
-        .parse::<i128>()
-        .ok()
-        .and_then(|exponent| exponent.checked_add(shift))
-        .map_or_else(|| format!("{exponent}{shift:+}"), |exponent| exponent.to_string());
-    (format!("{sign}{digits}"), exponent)
+fn is_whole(text: &str) -> bool {
+    Decimal::parse(text).map_or_else(|| !text.contains("e-") && !text.contains("E-"), |number| number.is_whole())
 }
 
 #[cfg(test)]

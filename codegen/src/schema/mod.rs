@@ -1,7 +1,10 @@
 //! Schemas as their keywords say, each place read once. Nothing here knows of Rust types.
 
+mod decimal;
+mod limits;
 mod literal;
 mod parse;
+mod pattern;
 mod read;
 
 use std::collections::{HashMap, HashSet};
@@ -10,12 +13,15 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use crate::error::Problem;
-
+use crate::load::Entry;
 use crate::model::{Kinds, Rule};
 use crate::pointer::Pointer;
 use crate::resolve::{Location, Resolver};
 
+pub(crate) use decimal::Decimal;
+pub(crate) use limits::Limits;
 pub(crate) use literal::Literal;
+pub(crate) use pattern::Patterns;
 
 /// Index of a schema in its [`Arena`].
 pub(crate) type SchemaId = usize;
@@ -128,9 +134,12 @@ impl Arena {
         schema
     }
 
-    /// Reads every schema that the given ones hold or refer to, so that all that is wrong is reported.
-    pub(crate) fn read_all(&mut self, roots: impl IntoIterator<Item = SchemaId>) {
-        let mut waiting: Vec<SchemaId> = roots.into_iter().collect();
+    /// Reads the payloads of `entries` and every schema that they hold or refer to, so that all that is wrong is
+    /// reported.
+    pub(crate) fn read_payloads(&mut self, entries: &[Entry]) {
+        let roots: Vec<Location> = entries.iter().map(|entry| Location::root(&entry.schema)).collect();
+        self.resolver.open_reachable(&roots);
+        let mut waiting: Vec<SchemaId> = roots.iter().map(|root| self.at(root)).collect();
         let mut seen: HashSet<SchemaId> = waiting.iter().copied().collect();
         while let Some(id) = waiting.pop() {
             let schema = self.get(id);

@@ -1,5 +1,6 @@
 //! From the JSON of a schema to its keywords, as its dialect reads them. What a dialect does not know is an annotation.
 
+use super::pattern;
 use super::read::Reader;
 use super::{Arena, Array, Literal, Object, Schema, SchemaId, Union};
 use crate::json::{Json, Value};
@@ -24,11 +25,9 @@ pub(super) fn schema(arena: &mut Arena, place: &Location) -> Schema {
     let mut schema = Schema::anything(place.clone());
     definitions(&mut reader);
     annotations(&mut reader, &mut schema);
+    references(&mut reader, &mut schema, dialect);
     // Up to draft-07 nothing beside `$ref` counts.
-    if dialect < Dialect::Draft2019 && reader.has("$ref") {
-        references(&mut reader, &mut schema, dialect);
-    } else {
-        references(&mut reader, &mut schema, dialect);
+    if dialect >= Dialect::Draft2019 || !reader.has("$ref") {
         applicators(&mut reader, &mut schema, dialect);
         values(&mut reader, &mut schema, dialect);
         numbers(&mut reader, &mut schema.rules, dialect);
@@ -323,10 +322,7 @@ fn is_false(reader: &Reader<'_>, id: SchemaId) -> bool {
 
 /// A pattern is left to the validation of payloads, but it must be one.
 fn check_pattern(reader: &mut Reader<'_>, place: &Location, pattern: &str) {
-    let unicode = regress::Regex::with_flags(pattern, "u");
-    if let Err(error) = unicode
-        && regress::Regex::new(pattern).is_err()
-    {
+    if let Err(error) = pattern::compile(pattern) {
         reader.arena.report(place, format!("the pattern is no regular expression: {error}"));
     }
 }

@@ -1,10 +1,11 @@
 //! Numbers of schemas, compared by value whatever their size: a bound such as `1e400` fits no number type.
 
 use std::cmp::Ordering;
+use std::fmt;
 
 /// A JSON number: its digits without zeros around them, and the exponent that they have then.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Decimal {
+pub(crate) struct Decimal {
     negative: bool,
     digits: String,
     exponent: i128,
@@ -12,7 +13,7 @@ pub(super) struct Decimal {
 
 impl Decimal {
     /// Reads a JSON number; `None` if its exponent is beyond all bounds.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
         let (negative, text) = text.strip_prefix('-').map_or((false, text), |rest| (true, rest));
         let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -28,7 +29,7 @@ impl Decimal {
         Some(Self { negative, digits: digits.to_owned(), exponent })
     }
 
-    pub(super) fn whole(value: i128) -> Self {
+    pub(crate) fn whole(value: i128) -> Self {
         Self::parse(&value.to_string()).unwrap_or(Self { negative: false, digits: String::new(), exponent: 0 })
     }
 
@@ -36,7 +37,7 @@ impl Decimal {
         self.digits.is_empty()
     }
 
-    pub(super) fn is_whole(&self) -> bool {
+    pub(crate) fn is_whole(&self) -> bool {
         self.exponent >= 0
     }
 
@@ -46,7 +47,7 @@ impl Decimal {
     }
 
     /// The largest whole number that is not above this one, if 128 bits hold it.
-    pub(super) fn floor(&self) -> Option<i128> {
+    pub(crate) fn floor(&self) -> Option<i128> {
         let before = usize::try_from(self.magnitude().max(0)).ok().filter(|before| *before < 38)?;
         let mut text: String = self.digits.chars().take(before).collect();
         text.extend(std::iter::repeat_n('0', before.saturating_sub(self.digits.len())));
@@ -59,7 +60,7 @@ impl Decimal {
     }
 
     /// Whether this number is a whole multiple of `divisor`; `None` if that is not known.
-    pub(super) fn is_multiple_of(&self, divisor: &Self) -> Option<bool> {
+    pub(crate) fn is_multiple_of(&self, divisor: &Self) -> Option<bool> {
         if divisor.is_zero() {
             return None;
         }
@@ -88,6 +89,14 @@ fn power_of_ten(mut exponent: u64, modulus: u128) -> u128 {
         exponent /= 2;
     }
     result
+}
+
+/// A text that equal numbers share.
+impl fmt::Display for Decimal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let sign = if self.negative { "-" } else { "" };
+        write!(f, "{sign}{}e{}", self.digits, self.exponent)
+    }
 }
 
 impl Ord for Decimal {

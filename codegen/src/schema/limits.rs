@@ -1,19 +1,18 @@
 //! How small and how large values are: numbers, lengths, counts.
 
 use super::decimal::Decimal;
-use super::shape::Shape;
-use crate::model::Rule;
+use crate::model::{Kinds, Rule};
 
 /// The limits that all schemas of a set of values set together.
 #[derive(Default)]
-pub(super) struct Limits {
+pub(crate) struct Limits {
     low: Option<Bound>,
     high: Option<Bound>,
     divisors: Vec<Decimal>,
-    pub(super) length: Range,
-    pub(super) items: Range,
-    pub(super) properties: Range,
-    pub(super) unique: bool,
+    pub(crate) length: Range,
+    pub(crate) items: Range,
+    pub(crate) properties: Range,
+    pub(crate) unique: bool,
 }
 
 /// A bound of numbers.
@@ -26,9 +25,9 @@ struct Bound {
 
 /// A range of counts.
 #[derive(Default)]
-pub(super) struct Range {
-    pub(super) least: u64,
-    pub(super) most: Option<u64>,
+pub(crate) struct Range {
+    pub(crate) least: u64,
+    pub(crate) most: Option<u64>,
 }
 
 impl Range {
@@ -36,7 +35,7 @@ impl Range {
         self.least = self.least.max(count);
     }
 
-    pub(super) fn at_most(&mut self, count: usize) {
+    pub(crate) fn at_most(&mut self, count: usize) {
         self.limit(u64::try_from(count).unwrap_or(u64::MAX));
     }
 
@@ -44,19 +43,19 @@ impl Range {
         self.most = Some(self.most.map_or(count, |most| most.min(count)));
     }
 
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.most.is_some_and(|most| most < self.least)
     }
 
-    pub(super) fn is_within(&self, most: u64) -> bool {
+    pub(crate) fn is_within(&self, most: u64) -> bool {
         self.most.is_some_and(|own| own <= most)
     }
 }
 
 impl Limits {
-    /// Adds what `shape` says.
-    pub(super) fn add(&mut self, shape: &Shape) {
-        for rule in &shape.rules {
+    /// Adds what `rules` say.
+    pub(crate) fn add(&mut self, rules: &[Rule]) {
+        for rule in rules {
             match rule {
                 Rule::Minimum(text) => self.raise(text, false),
                 Rule::ExclusiveMinimum(text) => self.raise(text, true),
@@ -111,8 +110,19 @@ impl Limits {
         Some(next.unwrap_or_else(|| high.clone()))
     }
 
-    /// Whether no number is within the bounds.
-    pub(super) fn no_number(&self, whole: bool) -> bool {
+    /// Those of `kinds` of which no value is within the limits.
+    pub(crate) fn excluded(&self, kinds: Kinds) -> Kinds {
+        let excluded = [
+            (Kinds::NUMBER, self.no_number(!kinds.meets(Kinds::FRACTION))),
+            (Kinds::STRING, self.length.is_empty()),
+            (Kinds::ARRAY, self.items.is_empty()),
+            (Kinds::OBJECT, self.properties.is_empty()),
+        ];
+        excluded.into_iter().filter(|(_, excluded)| *excluded).fold(Kinds::NONE, |all, (kind, _)| all.or(kind))
+    }
+
+    /// Whether no number is within the bounds; `whole` if there are only whole ones.
+    fn no_number(&self, whole: bool) -> bool {
         match (self.low(whole), self.high(whole)) {
             (Some(low), Some(high)) => {
                 low.value > high.value || (low.value == high.value && (low.exclusive || high.exclusive))
@@ -123,7 +133,7 @@ impl Limits {
 
     /// Whether every number within the limits keeps to `rule`, which is one about numbers; `whole` if there are only
     /// whole ones. What cannot be read is compared by its text elsewhere.
-    pub(super) fn keep(&self, rule: &Rule, whole: bool) -> bool {
+    pub(crate) fn keep(&self, rule: &Rule, whole: bool) -> bool {
         let above = |text: &str, exclusive: bool| match (self.low(whole), Decimal::parse(text)) {
             (Some(low), Some(value)) => low.value > value || (low.value == value && (low.exclusive || !exclusive)),
             _ => false,
