@@ -1,4 +1,4 @@
-//! Models made by hand, with everything that a schema can lead to; `tests/made.rs` compiles what they give.
+//! Models made by hand, with everything that a schema can lead to; `tests/compiled/models.rs` compiles what they give.
 
 use std::fs;
 use std::path::Path;

@@ -1,6 +1,7 @@
 //! Integers and numbers.
 
 use crate::model::{Integer, Kinds, Rule, Type};
+use crate::schema::Decimal;
 
 /// The Rust type of each integer `format`.
 const INTEGERS: &[(&str, Integer)] = &[
@@ -35,7 +36,7 @@ pub(super) fn number(kinds: Kinds, formats: &[String], rules: &[Rule], exact: bo
         match rule {
             Rule::Minimum(bound) | Rule::ExclusiveMinimum(bound) => low = low.max(whole(bound)),
             Rule::Maximum(bound) | Rule::ExclusiveMaximum(bound) => {
-                high = Some(high.map_or(whole_or_infinite(bound), |high: i128| high.min(whole_or_infinite(bound))));
+                high = Some(high.map_or(floor(bound), |high: i128| high.min(floor(bound))));
             }
             Rule::OneOf(values) => {
                 let values: Vec<i128> = values.iter().filter_map(|value| whole(value)).collect();
@@ -68,17 +69,11 @@ pub(super) fn trim(ty: Type, mut rules: Vec<Rule>, kinds: Kinds) -> (Type, Vec<R
 
 /// A bound that is a whole number, as far as 128 bits go.
 fn whole(bound: &str) -> Option<i128> {
-    bound.parse().ok().or_else(|| {
-        let value: f64 = bound.parse().ok()?;
-        #[expect(clippy::cast_possible_truncation, reason = "the float is whole and within 2^100")]
-        (value.fract() == 0.0 && value.abs() < 1e30).then_some(value as i128)
-    })
+    Decimal::parse(bound).filter(Decimal::is_whole)?.floor()
 }
 
-fn whole_or_infinite(bound: &str) -> i128 {
-    whole(bound).unwrap_or_else(|| match bound.parse::<f64>() {
-        #[expect(clippy::cast_possible_truncation, reason = "`as` saturates")]
-        Ok(value) => value.ceil() as i128,
-        Err(_) => i128::MAX,
-    })
+/// The largest whole number up to a bound; what 128 bits do not hold is without end.
+fn floor(bound: &str) -> i128 {
+    let beyond = if bound.starts_with('-') { i128::MIN } else { i128::MAX };
+    Decimal::parse(bound).and_then(|bound| bound.floor()).unwrap_or(beyond)
 }

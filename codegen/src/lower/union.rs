@@ -3,6 +3,7 @@
 
 use super::Lowering;
 use super::form::{Form, groups};
+use super::members::Members;
 use super::node::Node;
 use crate::model::Kinds;
 use crate::schema::{Literal, SchemaId};
@@ -95,26 +96,26 @@ impl Lowering<'_> {
             return None;
         }
         let branch = |node: &Node, tag| Branch { node: node.clone(), kinds: Kinds::OBJECT, tag, named: true };
-        if let Some((name, values)) = self.tag(nodes) {
+        let members: Vec<Members> = nodes.iter().map(|node| self.members(node)).collect();
+        if let Some((name, values)) = self.tag(&members) {
             return Some(
                 nodes.iter().zip(values).map(|(node, values)| branch(node, Some((name.clone(), values)))).collect(),
             );
         }
-        let compared = nodes.len() <= MAX_COMPARED;
-        let apart = compared && (0..nodes.len()).all(|a| (0..a).all(|b| self.are_apart(&nodes[a], &nodes[b])));
+        let compared = members.len() <= MAX_COMPARED;
+        let apart = compared && (0..members.len()).all(|a| (0..a).all(|b| self.are_apart(&members[a], &members[b])));
         apart.then(|| nodes.iter().map(|node| branch(node, None)).collect())
     }
 
     /// A member whose values differ from branch to branch, and its values in each.
-    fn tag(&mut self, nodes: &[Node]) -> Option<(String, Vec<Vec<Literal>>)> {
-        let members: Vec<_> = nodes.iter().map(|node| self.members(node)).collect();
+    fn tag(&mut self, members: &[Members]) -> Option<(String, Vec<Vec<Literal>>)> {
         let first = members.first()?;
         // One that is always there tells more.
         let mut names: Vec<&String> = first.named.keys().collect();
         names.sort_by_key(|name| !members.iter().all(|members| members.required.contains(*name)));
         for name in names {
             let mut all: Vec<Vec<Literal>> = Vec::new();
-            for members in &members {
+            for members in members {
                 let Some(roots) = members.named.get(name) else { break };
                 let Some(values) = self.node(roots).and_then(|node| self.values(&node)) else { break };
                 if all.iter().flatten().any(|other| values.contains(other)) {
@@ -130,8 +131,7 @@ impl Lowering<'_> {
     }
 
     /// Whether no object can be both: a member that one must have and the other cannot, or not with such a value.
-    fn are_apart(&mut self, a: &Node, b: &Node) -> bool {
-        let (a, b) = (self.members(a), self.members(b));
+    fn are_apart(&mut self, a: &Members, b: &Members) -> bool {
         let names: Vec<&String> = a.required.iter().chain(&b.required).collect();
         names.into_iter().any(|name| {
             let both = [a.of(name), b.of(name)].map(|roots| self.node(&roots));

@@ -48,17 +48,14 @@ pub(super) fn assign(types: &mut [TypeDef]) -> Vec<Clash> {
             Some((union, form)) if !types[*union].name.is_empty() => join(&types[*union].name, &[form]),
             _ => inline_name(&origin, &parents),
         };
-        let name =
-            if names.taken.insert(natural.clone()) { natural } else { distinct::free(&natural, "", &mut names.taken) };
+        let name = names.free(natural);
         parents.insert((origin.file, origin.pointer), name.clone());
         types[id].name = name;
     }
     for id in again {
         let origin = types[id].origin.clone();
         let first = parents.get(&(origin.file, origin.pointer)).map_or("", String::as_str);
-        let natural = join(first, &["value"]);
-        types[id].name =
-            if names.taken.insert(natural.clone()) { natural } else { distinct::free(&natural, "", &mut names.taken) };
+        types[id].name = names.free(join(first, &["value"]));
     }
     names.clashes
 }
@@ -128,6 +125,11 @@ impl Names {
             self.taken.insert(name.clone());
         }
         name
+    }
+
+    /// `natural`, or the first number behind it that makes it free.
+    fn free(&mut self, natural: String) -> String {
+        if self.taken.insert(natural.clone()) { natural } else { distinct::free(&natural, "", &mut self.taken) }
     }
 
     /// Definitions keep their names; where definitions of several files, or a file and a definition, would share

@@ -1,37 +1,14 @@
-//! The golden files of models made by hand compile under the strictest lints that a user may have, and behave as their
-//! tables say.
-
-#![cfg(feature = "schema")]
-#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications, clippy::pedantic, rust_2018_idioms)]
-
-/// A crate that re-exports the runtime under a name of its own.
-pub mod facade {
-    pub use babelqueue::*;
-}
-
-/// Each golden file in a module, as `include_contracts!` would include it.
-macro_rules! contracts {
-    ($($name:ident)*) => {
-        $(
-            /// Generated.
-            pub mod $name {
-                include!(concat!("golden/", stringify!($name), ".rs"));
-            }
-        )*
-    };
-}
-
-contracts!(derives forms forms_json rules rules_json user);
+//! Golden files of models made by hand, for what no schema leads to: payloads behave as their tables say.
 
 use std::collections::{BTreeMap, HashSet};
 use std::net::IpAddr;
 
+use crate::forms::forms::{Carrier, Created, Ended, Event, Level, Value};
+use crate::rules::rules::{Defaults, Demanding, Strict};
+use crate::user::user::{Either, Machine, Mood, Person};
 use babelqueue::Json;
 use babelqueue::private::serde::{Serialize, de::DeserializeOwned};
-use forms::forms::{Carrier, Created, Ended, Event, Level, Value};
-use rules::rules::{Defaults, Demanding, Strict};
 use serde_json::json;
-use user::user::{Either, Machine, Mood, Person};
 
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, String> {
     serde_json::from_str(text)
@@ -212,29 +189,29 @@ fn types_of_the_user_stand_wherever_others_do() {
 #[test]
 fn a_type_may_have_any_name() {
     let text = r#"{"key":{"key":{"members":1},"members":2},"members":1}"#;
-    let d: user::user::D = comes_back(text);
+    let d: crate::user::user::D = comes_back(text);
     assert_eq!(d.key.and_then(|s| s.key).map(|t| t.members), Some(1));
-    assert_eq!(read::<user::user::A>(r#"{"members":3}"#).expect_err("large"), "above the maximum 2");
+    assert_eq!(read::<crate::user::user::A>(r#"{"members":3}"#).expect_err("large"), "above the maximum 2");
 }
 
 #[test]
 fn derives_of_the_user_are_derived() {
-    let points = HashSet::from([derives::derives::Point::new(1), derives::derives::Point::new(1)]);
+    let points = HashSet::from([crate::derives::derives::Point::new(1), crate::derives::derives::Point::new(1)]);
     assert_eq!(points.len(), 1);
-    assert_eq!(derives::derives::Mood::Good.to_string(), "good");
+    assert_eq!(crate::derives::derives::Mood::Good.to_string(), "good");
 }
 
 #[test]
 fn the_derived_schema_says_what_the_tables_say() {
-    let schema = schemars::schema_for!(forms_json::forms::Event).to_value();
+    let schema = schemars::schema_for!(crate::forms_json::forms::Event).to_value();
     assert_eq!(schema["anyOf"].as_array().map(Vec::len), Some(2));
     assert_eq!(schema["$defs"]["Created"]["properties"]["event/type"], json!({"const": "created"}));
     assert_eq!(schema["$defs"]["Created"]["required"], json!(["id", "event/type", "v"]));
     assert_eq!(schema["$defs"]["Created"]["additionalProperties"], json!(false));
     assert_eq!(schema["$defs"]["Ended"]["additionalProperties"]["type"], json!("integer"));
-    let schema = schemars::schema_for!(forms_json::forms::Level).to_value();
+    let schema = schemars::schema_for!(crate::forms_json::forms::Level).to_value();
     assert_eq!(schema["enum"], json!([null, 1, "1", true, {"a": [1.5]}]));
-    let schema = schemars::schema_for!(rules_json::rules::Defaults).to_value();
+    let schema = schemars::schema_for!(crate::rules_json::rules::Defaults).to_value();
     assert_eq!(schema["properties"]["json"]["default"], json!({"a": 1.5}));
     assert!(schema.get("required").is_none(), "{schema}");
 }

@@ -1,30 +1,8 @@
-//! The golden files compile under the strictest lints that a user may have, and behave as their schemas say.
+//! Golden files of schemas: payloads behave as their schemas say.
 
-#![cfg(feature = "schema")]
-#![deny(warnings, missing_docs, unreachable_pub, unused_qualifications, clippy::pedantic, rust_2018_idioms)]
-
-/// A crate that re-exports the runtime under a name of its own.
-pub mod facade {
-    pub use babelqueue::*;
-}
-
-/// Each golden file in a module, as `include_contracts!` would include it.
-macro_rules! contracts {
-    ($($name:ident)*) => {
-        $(
-            /// Generated.
-            pub mod $name {
-                include!(concat!("golden/", stringify!($name), ".rs"));
-            }
-        )*
-    };
-}
-
-contracts!(docs empty facade_json names orders presence references);
-
+use crate::orders::orders::{Currency, OrderCancelled, OrderCancelledReason, OrderCreated, OrderLine, Party};
+use crate::presence::shop::Basket;
 use babelqueue::{Delivery, HandlerError, Kafka};
-use orders::orders::{Currency, OrderCancelled, OrderCancelledReason, OrderCreated, OrderLine, Party};
-use presence::shop::Basket;
 use serde_json::{Value, json};
 
 fn created() -> OrderCreated {
@@ -34,7 +12,7 @@ fn created() -> OrderCreated {
 #[derive(Clone)]
 struct Worker;
 
-impl orders::orders::Handlers for Worker {
+impl crate::orders::orders::Handlers for Worker {
     async fn order_cancelled(&self, _job: OrderCancelled, _cx: &Delivery) -> Result<(), HandlerError> {
         Ok(())
     }
@@ -46,13 +24,13 @@ impl orders::orders::Handlers for Worker {
 
 #[test]
 fn a_topic_routes_every_urn_to_its_handler() {
-    let routes = orders::orders::routes(Worker);
+    let routes = crate::orders::orders::routes(Worker);
     assert_eq!(routes.0, ["urn:babel:orders:cancelled", "urn:babel:orders:created"]);
 }
 
 #[tokio::test]
 async fn a_message_carries_urn_topic_and_key() {
-    let publisher = orders::orders::Publisher::new(&Kafka);
+    let publisher = crate::orders::orders::Publisher::new(&Kafka);
     let sent = publisher.order_created(&created()).await;
     assert_eq!(sent, ("urn:babel:orders:created", "orders", Some("1042".to_owned())));
 }
@@ -138,18 +116,18 @@ fn numbers_enums_and_closed_objects_refuse_what_the_schema_refuses() {
 #[test]
 fn every_name_on_the_wire_is_kept() {
     let text = r#"{"self":"1","Self":"2","crate":"3","super":"4","_":"5","async":"6","gen":"7","try":"8","Type":"9","type":"10","m":"11","M":"12","url":"13","_url":"14","2fa":false,"dyn":15}"#;
-    let decoded: names::r#type::Keywords = serde_json::from_str(text).expect("a payload");
+    let decoded: crate::names::r#type::Keywords = serde_json::from_str(text).expect("a payload");
     assert_eq!((decoded.r#type.as_str(), decoded.m_2.as_deref()), ("10", Some("12")));
     assert_eq!(serde_json::to_string(&decoded).expect("JSON"), text);
     for wire in ["self", "Self", "crate", "", "2", "<", ">", "=", "count", "__count__", "gpt-3.5", "gpt_3_5", "über"] {
-        let value: names::r#type::Self_ = serde_json::from_value(json!(wire)).expect("a value");
+        let value: crate::names::r#type::Self_ = serde_json::from_value(json!(wire)).expect("a value");
         assert_eq!(serde_json::to_value(value).expect("JSON"), json!(wire));
     }
 }
 
 #[test]
 fn references_lead_to_one_type_a_topic() {
-    use references::alpha::{ABCD, Contact, LinesItem, Made, MadeA, MadeMoney, Party};
+    use crate::references::alpha::{ABCD, Contact, LinesItem, Made, MadeA, MadeMoney, Party};
 
     let party = Party::new(Contact::new(3));
     let mut made = Made::new(party.clone());
@@ -158,13 +136,13 @@ fn references_lead_to_one_type_a_topic() {
     made.money = Some(MadeMoney { cents: Some(1), ..MadeMoney::new() });
     made.alias = Some(party.contact);
     let text = serde_json::to_string(&made).expect("JSON");
-    assert!(serde_json::from_str::<references::beta_2::Made>(&text).is_ok());
+    assert!(serde_json::from_str::<crate::references::beta_2::Made>(&text).is_ok());
     assert_eq!(serde_json::from_str::<Made>(&text).expect("a payload"), made);
 }
 
 #[test]
 fn the_derived_schema_says_what_the_source_says() {
-    let schema = serde_json::to_value(schemars::schema_for!(facade_json::shop::Basket)).expect("JSON");
+    let schema = serde_json::to_value(schemars::schema_for!(crate::facade_json::shop::Basket)).expect("JSON");
     assert_eq!(schema["required"], json!(["owner", "needed", "needed_or_null", "tiny"]));
     assert_eq!(schema["additionalProperties"], json!(false));
     assert_eq!(schema["properties"]["maybe"]["type"], json!("string"));
