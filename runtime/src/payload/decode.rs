@@ -237,6 +237,34 @@ pub(super) fn duplicate<E: Error>(name: &str) -> E {
     E::custom(format_args!("the member `{}` comes twice", rules::cut(name)))
 }
 
+/// Implements reading for a generated type by one of the functions of this module's siblings.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __read {
+    ($name:ident $read:ident) => {
+        impl $crate::private::Decode<$name> for $crate::private::Own {
+            fn read<'de, __D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
+                _: $crate::private::Rules,
+            ) -> ::core::result::Result<$name, __D::Error> {
+                $crate::private::$read(deserializer)
+            }
+
+            fn by_text(rules: $crate::private::Rules) -> bool {
+                !rules.is_empty()
+            }
+        }
+
+        impl<'de> $crate::private::serde::Deserialize<'de> for $name {
+            fn deserialize<__D: $crate::private::serde::Deserializer<'de>>(
+                deserializer: __D,
+            ) -> ::core::result::Result<Self, __D::Error> {
+                $crate::private::$read(deserializer)
+            }
+        }
+    };
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -157,26 +157,7 @@ macro_rules! __union {
             }),*];
         }
 
-        impl $crate::private::Decode<$name> for $crate::private::Own {
-            fn read<'de, __D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: __D,
-                _: $crate::private::Rules,
-            ) -> ::core::result::Result<$name, __D::Error> {
-                $crate::private::read_union(deserializer)
-            }
-
-            fn by_text(rules: $crate::private::Rules) -> bool {
-                !rules.is_empty()
-            }
-        }
-
-        impl<'de> $crate::private::serde::Deserialize<'de> for $name {
-            fn deserialize<__D: $crate::private::serde::Deserializer<'de>>(
-                deserializer: __D,
-            ) -> ::core::result::Result<Self, __D::Error> {
-                $crate::private::read_union(deserializer)
-            }
-        }
+        $crate::__read!($name read_union);
 
         impl $crate::private::serde::Serialize for $name {
             fn serialize<__S: $crate::private::serde::Serializer>(
