@@ -11,7 +11,7 @@ mod nesting;
 mod poison;
 mod scalar;
 mod scan;
-mod splice;
+pub(crate) mod splice;
 
 pub use dead_letter::{DeadLetter, DeadLetterBlock};
 pub(crate) use decode::decode_with_layout;

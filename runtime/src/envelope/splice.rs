@@ -62,10 +62,10 @@ enum Block<'a> {
     Remove,
 }
 
-/// Replace a range of the body by this text.
-struct Edit<'a> {
-    range: Range<usize>,
-    text: Cow<'a, str>,
+/// Replace a range of a text by this one.
+pub(crate) struct Edit<'a> {
+    pub(crate) range: Range<usize>,
+    pub(crate) text: Cow<'a, str>,
 }
 
 fn rewrite(body: &[u8], attempts: i64, block: Block<'_>) -> Result<Vec<u8>, Poison> {
@@ -101,7 +101,7 @@ impl Layout<'_> {
         }
         let end = remove(&members, &mut edits);
         append(&added, end.unwrap_or(start + 1), end.is_none(), &mut edits);
-        Ok(apply(text, edits))
+        Ok(apply(text, edits).into_bytes())
     }
 }
 
@@ -172,16 +172,17 @@ fn append(added: &[String], at: usize, first: bool, edits: &mut Vec<Edit<'_>>) {
     edits.push(Edit { range: at..at, text: format!("{comma}{}", added.join(",")).into() });
 }
 
-fn apply(text: &str, mut edits: Vec<Edit<'_>>) -> Vec<u8> {
+/// The text with all edits made; every other byte stays.
+pub(crate) fn apply(text: &str, mut edits: Vec<Edit<'_>>) -> String {
     edits.sort_by_key(|edit| (edit.range.start, edit.range.end));
-    let mut next = Vec::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
+    let mut next = String::with_capacity(text.len() + edits.iter().map(|edit| edit.text.len()).sum::<usize>());
     let mut at = 0;
     for edit in edits {
-        next.extend_from_slice(text.get(at..edit.range.start).unwrap_or_default().as_bytes());
-        next.extend_from_slice(edit.text.as_bytes());
+        next.push_str(text.get(at..edit.range.start).unwrap_or_default());
+        next.push_str(&edit.text);
         at = edit.range.end;
     }
-    next.extend_from_slice(text.get(at..).unwrap_or_default().as_bytes());
+    next.push_str(text.get(at..).unwrap_or_default());
     next
 }
 

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use super::difference;
+use crate::envelope::splice::{Edit, apply};
 
 /// A registry that does not exist yet.
 const NEW: &str = "{\n  \"schemas\": []\n}\n";
@@ -67,7 +68,7 @@ pub(super) fn update(text: Option<&str>, wanted: &[Wanted<'_>]) -> Result<Update
         };
         if let Some(difference) = wanted.difference(&entry.members, &format!("/schemas/{index}")) {
             differences.push(difference);
-            edits.push((entry.place.clone(), write(wanted, &entry.members)));
+            edits.push(Edit { range: entry.place.clone(), text: write(wanted, &entry.members).into() });
         }
     }
     let exported = |urn: &str| wanted.iter().any(|wanted| wanted.urn == urn);
@@ -76,11 +77,11 @@ pub(super) fn update(text: Option<&str>, wanted: &[Wanted<'_>]) -> Result<Update
     if !added.is_empty() {
         let added = added.join(",\n    ");
         edits.push(match present.last() {
-            Some(last) => (last.place.end..last.place.end, format!(",\n    {added}")),
-            None => (list, format!("[\n    {added}\n  ]")),
+            Some(last) => Edit { range: last.place.end..last.place.end, text: format!(",\n    {added}").into() },
+            None => Edit { range: list, text: format!("[\n    {added}\n  ]").into() },
         });
     }
-    Ok(Updated { text: splice(text, edits), differences, others })
+    Ok(Updated { text: apply(text, edits), differences, others })
 }
 
 /// Where a part of the text is.
@@ -98,19 +99,6 @@ fn read<'a>(text: &str, entry: &'a RawValue) -> Present<'a> {
 
 fn text_of(members: &Members<'_>, name: &str) -> Option<String> {
     serde_json::from_str(members.get(name)?.get()).ok()
-}
-
-fn splice(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
-    edits.sort_by_key(|(place, _)| place.start);
-    let mut spliced = String::with_capacity(text.len());
-    let mut copied = 0;
-    for (place, new) in edits {
-        spliced.push_str(text.get(copied..place.start).unwrap_or_default());
-        spliced.push_str(&new);
-        copied = place.end;
-    }
-    spliced.push_str(text.get(copied..).unwrap_or_default());
-    spliced
 }
 
 impl Wanted<'_> {

@@ -38,9 +38,18 @@ impl Saboteur {
 
     /// Orders 0 to 2, handled by a saboteur. The group outlives the broker's absence.
     async fn at_work() -> (Arc<TestBroker>, Kafka, Running) {
-        let (broker, kafka) = broker();
-        for order in 0..3 {
-            Publisher::new(&kafka).publish(&OrderCreated::number(order)).await.unwrap();
+        let broker = broker().0;
+        // In one batch, so that a consumer that has the first order has them all when the broker goes.
+        let kafka = broker
+            .builder()
+            .publisher_property("batch.num.messages", "3")
+            .publisher_property("linger.ms", "10000")
+            .build()
+            .unwrap();
+        let publisher = Publisher::new(&kafka);
+        let orders: Vec<_> = (0..3).map(OrderCreated::number).collect();
+        for published in futures_util::future::join_all(orders.iter().map(|order| publisher.publish(order))).await {
+            published.unwrap();
         }
         let kafka = broker
             .builder()
