@@ -1,28 +1,19 @@
 //! The table of a type: what the macros of the runtime crate make serde's traits from.
 //!
-//! It is text, as `prettyplease` would run the lines of a macro call together. The place of each table in the file is
-//! kept by a line that [`PLACE`] names.
+//! It is text, as `prettyplease` would run the lines of a macro call together.
 
 use super::{Style, bare, rules, types};
-use crate::model::{Alternative, Kind, Presence, Rest, Struct, Topic, TypeDef, Variant};
+use crate::model::{Alternative, Kind, Presence, Rest, Struct, TypeDef, Variant};
 
-/// The name of the macro whose call stands for the next table.
-pub(super) const PLACE: &str = "__table";
-
-/// The table of each type of `topic`, line by line.
-pub(super) fn all<'a>(topic: &'a Topic, style: &'a Style) -> impl Iterator<Item = Vec<String>> + 'a {
-    topic.types.iter().map(|ty| of(ty, style))
-}
-
-fn of(ty: &TypeDef, style: &Style) -> Vec<String> {
+/// The table of a type in a module.
+pub(super) fn of(ty: &TypeDef, style: &Style) -> String {
     let (name, lines) = match &ty.kind {
         Kind::Struct(object) => ("object", self::object(ty, object, style)),
         Kind::Enum(variants) => ("values", values(ty, variants)),
         Kind::Union(forms) => ("union", union(ty, forms, style)),
     };
-    let open = format!("{}! {{", style.path(&format!("::private::{name}")));
-    let lines = lines.into_iter().map(|line| format!("    {line}"));
-    [open].into_iter().chain(lines).chain(["}".to_owned()]).collect()
+    let lines: String = lines.into_iter().map(|line| format!("        {line}\n")).collect();
+    format!("    {}! {{\n{lines}    }}\n", style.path(&format!("::private::{name}")))
 }
 
 fn object(ty: &TypeDef, object: &Struct, style: &Style) -> Vec<String> {
