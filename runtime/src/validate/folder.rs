@@ -1,9 +1,11 @@
 //! The folder of a `registry.json`: its entries, and the files that schemas refer to. Nothing outside it is read.
 
 use std::{
+    collections::BTreeMap,
     error::Error,
     fs,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use jsonschema::{Retrieve, Uri};
@@ -37,6 +39,8 @@ const ESCAPED: &AsciiSet = &CONTROLS
 #[derive(Clone)]
 pub(super) struct Folder {
     path: PathBuf,
+    /// The file of each `$id`, where it is a URI.
+    ids: Arc<BTreeMap<String, String>>,
 }
 
 /// An entry of the registry. What else it has is not for validation.
@@ -60,7 +64,7 @@ struct RegistryEntry {
 impl Folder {
     /// The folder of the registry at `path`, and its entries.
     pub(super) fn open(path: &Path) -> Result<(Self, Vec<Entry>), SchemaError> {
-        let folder = Self { path: path.parent().unwrap_or(Path::new("")).to_owned() };
+        let folder = Self::new(path.parent().unwrap_or(Path::new("")));
         let refuse = |reason| SchemaError::new(&path.display().to_string(), reason);
         let registry: Registry = parse(&fs::read(path).map_err(|error| refuse(error.to_string()))?).map_err(refuse)?;
         let entries = registry.schemas.into_iter().enumerate().map(|(index, RegistryEntry { urn, schema })| {
@@ -75,6 +79,15 @@ impl Folder {
         Ok((folder, entries))
     }
 
+    fn new(path: &Path) -> Self {
+        let ids = files(path).into_iter().rev().filter_map(|file| {
+            let schema: Value = parse(&fs::read(path.join(&file)).ok()?).ok()?;
+            let id = schema.get("$id").or_else(|| schema.get("id"))?.as_str()?;
+            Some((id.trim_end_matches('#').to_owned(), file))
+        });
+        Self { path: path.to_owned(), ids: Arc::new(ids.collect()) }
+    }
+
     /// The file as people know it, for messages.
     pub(super) fn show(&self, file: &str) -> String {
         self.path.join(file).display().to_string()
@@ -84,11 +97,12 @@ impl Folder {
         format!("{ROOT}{}", utf8_percent_encode(file, ESCAPED))
     }
 
-    /// A schema file. A reference in it is relative to the file, so the name that `$id` gives it does not count.
+    /// A schema file. A reference in it is relative to the file, wherever the URI that `$id` gives it leads.
     pub(super) fn read(&self, file: &str) -> Result<Value, String> {
         let mut schema: Value = parse(&fs::read(self.path.join(file)).map_err(|error| error.to_string())?)?;
         if let Value::Object(members) = &mut schema {
-            members.remove("$id");
+            members.remove("id");
+            members.insert("$id".to_owned(), self.uri(file).into());
             // Or a file that is referred to would be of the draft of the file that refers to it.
             members.entry("$schema").or_insert_with(|| DRAFT_07.into());
         }
@@ -98,11 +112,36 @@ impl Folder {
 
 impl Retrieve for Folder {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
-        let file = uri.as_str().strip_prefix(ROOT).ok_or("only files of the schema folder can be referred to")?;
+        if let Some(file) = self.ids.get(uri.as_str().trim_end_matches('#')) {
+            return Ok(self.read(file)?);
+        }
+        let file = uri.as_str().strip_prefix(ROOT);
+        let file = file.ok_or("only files of the schema folder can be referred to, and none has this `$id`")?;
         let file = percent_decode_str(file).decode_utf8()?;
         let file = inside(&file).ok_or_else(|| outside(&file))?;
         Ok(self.read(&file)?)
     }
+}
+
+/// The paths of all `*.json` files in and below a folder, sorted. Hidden folders and symbolic links to folders are passed
+/// over.
+fn files(folder: &Path) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut folders = vec![(folder.to_owned(), String::new())];
+    while let Some((folder, path)) = folders.pop() {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
+            let path = format!("{path}{name}");
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                folders.push((entry.path(), path + "/"));
+            } else if name.ends_with(".json") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    found
 }
 
 /// The path without `.` and `..`, or `None` when it leads out of the folder. The check is on its text: a symbolic link

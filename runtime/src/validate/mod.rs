@@ -15,7 +15,8 @@ pub use self::violations::{Violation, Violations};
 /// puts them to use.
 ///
 /// The draft is what `$schema` says, draft-07 without it. References lead to places of the schema itself, or (with
-/// [`Schemas::from_registry`]) to other files of the registry's folder; nothing is ever fetched.
+/// [`Schemas::from_registry`]) to other files of the registry's folder, by their path or their `$id`; nothing is ever
+/// fetched.
 ///
 /// A payload is judged as it stands on the wire. Integers from -2^63 to 2^64 - 1 are compared exactly; wider ones, and
 /// fractions, as the doubles next to them. The length of a string counts code points. `format` is checked up to

@@ -205,6 +205,34 @@ fn a_registry_gives_each_urn_its_schema() {
 }
 
 #[test]
+fn a_file_is_known_by_its_id_and_what_it_refers_to_lies_beside_it_all_the_same() {
+    let schema = r##"{"$id":"https://example.com/created","properties":{
+        "buyer":{"$ref":"https://example.com/party#/definitions/party"},
+        "seller":{"$ref":"https://example.com/party"},
+        "bill":{"$ref":"urn:example:bill"},
+        "parent":{"$ref":"https://example.com/created"}}}"##;
+    let party = r##"{"$id":"https://example.com/party","allOf":[{"$ref":"#/definitions/party"}],
+        "definitions":{"party":{"properties":{"name":{"$ref":"name.json"}}}}}"##;
+    let bill = r##"{"$id":"urn:example:bill","properties":{"name":{"$ref":"name.json"}}}"##;
+    let name = r#"{"$id":"https://elsewhere.example.com/name","minLength":1}"#;
+    let files = [
+        ("orders/created.json", schema),
+        ("common/party.json", party),
+        ("common/bill.json", bill),
+        ("common/name.json", name),
+        ("common/notes.json", "{"),
+    ];
+    let (_folder, schemas) = registry(&files);
+    let schemas = schemas.unwrap();
+    for (name, expected) in [("x", true), ("", false)] {
+        for member in ["buyer", "seller", "bill"] {
+            let data = json!({"parent": {member: {"name": name}}}).to_string();
+            assert_eq!(schemas.validate(URN, &data).is_ok(), expected, "{data}");
+        }
+    }
+}
+
+#[test]
 fn a_file_referred_to_is_of_draft_07_as_well() {
     // A keyword of later drafts.
     let party = r#"{"dependentRequired":{"a":["b"]}}"#;
