@@ -126,9 +126,31 @@ impl Config {
         self
     }
 
-    /// The Rust type of strings with this `format`, by an absolute path: `format("uuid", "::uuid::Uuid")`. The type must
-    /// implement serde's traits, `Clone`, `Debug` and `PartialEq`, and read every string of that format. Strings are
-    /// `String` unless this is called.
+    /// The Rust type of strings with this `format`, by an absolute path. The type must implement serde's traits, `Clone`,
+    /// `Debug` and `PartialEq`, and read every string of that format. Strings are `String` unless this is called.
+    ///
+    /// With the crates `uuid` and `chrono` and their feature `serde`:
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), babelqueue_codegen::Error> {
+    /// babelqueue_codegen::configure()
+    ///     .registry("schemas/registry.json")
+    ///     .format("uuid", "::uuid::Uuid")
+    ///     .format("date-time", "::chrono::DateTime<::chrono::FixedOffset>")
+    ///     .format("date", "::chrono::NaiveDate")
+    ///     .generate()
+    /// # }
+    /// ```
+    ///
+    /// The types of the crate `time` do not read RFC 3339 by themselves. A type of your own around them does,
+    /// `.format("date-time", "crate::Timestamp")`:
+    ///
+    /// ```
+    /// # use serde::{Deserialize, Serialize};
+    /// #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+    /// #[serde(transparent)]
+    /// pub struct Timestamp(#[serde(with = "time::serde::rfc3339")] pub time::OffsetDateTime);
+    /// ```
     pub fn format(mut self, format: impl Into<String>, path: impl Into<String>) -> Self {
         self.options.formats.insert(format.into(), path.into());
         self

@@ -3,8 +3,11 @@
 #![cfg(feature = "schema")]
 #![deny(warnings, missing_docs, unreachable_pub, unused_qualifications, clippy::pedantic, rust_2018_idioms)]
 
+mod formats;
 mod models;
 mod schemas;
+
+pub use formats::Timestamp;
 
 /// A crate that re-exports the runtime under a name of its own.
 pub mod facade {
@@ -23,4 +26,7 @@ macro_rules! contracts {
     };
 }
 
-contracts!(derives docs empty facade_json forms forms_json names orders presence references rules rules_json user);
+contracts! {
+    derives docs empty facade_json formats_chrono formats_time forms forms_json names orders presence references rules
+    rules_json user
+}

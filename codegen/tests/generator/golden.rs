@@ -63,6 +63,14 @@ fn a_re_exported_crate_and_json_schema() {
 }
 
 #[test]
+fn strings_of_a_format_are_of_the_type_that_the_user_chose() {
+    let formats = || registry("formats").format("uuid", "::uuid::Uuid");
+    let chrono = formats().format("date-time", "::chrono::DateTime<::chrono::FixedOffset>");
+    is_golden("formats_chrono", chrono.format("date", "::chrono::NaiveDate"));
+    is_golden("formats_time", formats().format("date-time", "crate::Timestamp"));
+}
+
+#[test]
 fn a_registry_without_schemas() {
     is_golden("empty", registry("empty"));
 }

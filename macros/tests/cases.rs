@@ -4,6 +4,6 @@
 fn right_uses_compile_and_run_and_each_mistake_is_explained() {
     // One run for both folders: a second one would build every dependency again, for `cargo check`.
     let cases = trybuild::TestCases::new();
-    cases.pass("tests/macros/pass/*.rs");
-    cases.compile_fail("tests/macros/fail/*.rs");
+    cases.pass("tests/cases/pass/*.rs");
+    cases.compile_fail("tests/cases/fail/*.rs");
 }
