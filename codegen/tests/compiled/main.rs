@@ -5,6 +5,7 @@
 
 mod models;
 mod schemas;
+mod told_apart;
 
 /// A crate that re-exports the runtime under a name of its own.
 pub mod facade {
@@ -23,4 +24,4 @@ macro_rules! contracts {
     };
 }
 
-contracts!(derives docs empty facade_json forms forms_json names orders presence references rules rules_json user);
+contracts!(derives docs empty facade_json forms forms_json names orders presence references rules rules_json unions user);

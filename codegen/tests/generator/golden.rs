@@ -48,6 +48,11 @@ fn names_that_are_keywords_collide_or_are_not_ascii() {
 }
 
 #[test]
+fn unions_told_apart_by_a_constant_recursion_and_values_of_many_kinds() {
+    is_golden("unions", registry("unions"));
+}
+
+#[test]
 fn references_across_files_and_topics() {
     is_golden("references", registry("references"));
 }

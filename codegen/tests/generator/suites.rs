@@ -12,9 +12,6 @@ fn gives_code(folder: &Folder) -> bool {
     match folder.code() {
         Ok(_) => true,
         Err(problems) => {
-            if std::env::var("DBG").is_ok() {
-                println!("PROBLEM {problems}");
-            }
             assert!(!problems.is_empty());
             for problem in problems.lines() {
                 assert!(problem.contains(": "), "{problem}");
