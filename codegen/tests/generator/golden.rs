@@ -1,5 +1,5 @@
 //! The generated code of a handful of registries, word for word. `BABELQUEUE_UPDATE_GOLDEN=1` writes it anew;
-//! `tests/compiled.rs` compiles it.
+//! `tests/compiled` compiles it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,6 +42,7 @@ fn every_presence_and_every_default() {
     is_golden("presence", registry("presence"));
 }
 
+// B17, B22
 #[test]
 fn names_that_are_keywords_collide_or_are_not_ascii() {
     is_golden("names", registry("names"));
@@ -62,11 +63,13 @@ fn hostile_descriptions() {
     is_golden("docs", registry("docs"));
 }
 
+// C18
 #[test]
 fn a_re_exported_crate_and_json_schema() {
     is_golden("facade_json", registry("presence").crate_path("crate::facade").json_schema(true));
 }
 
+// C24
 #[test]
 fn a_registry_without_schemas() {
     is_golden("empty", registry("empty"));
