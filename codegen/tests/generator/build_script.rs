@@ -77,25 +77,21 @@ impl Package {
         fs::write(path, content).expect("a file");
     }
 
-    fn cargo_build(&self) -> Output {
+    fn cargo_build(&self, options: &[&str]) -> Output {
         let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-        cargo.args(["build", "--offline", "--target-dir"]).arg(self.0.path().join("target"));
+        cargo.args(["build", "--offline"]).args(options).arg("--target-dir").arg(self.0.path().join("target"));
         cargo.env_remove("CARGO_BUILD_TARGET").current_dir(self.path("")).output().expect("cargo runs")
     }
 
     /// Builds the package; how often the build script has run by then.
     fn runs_after_build(&self) -> usize {
-        let output = self.cargo_build();
+        let output = self.cargo_build(&[]);
         assert!(output.status.success(), "{}", errors(&output));
-        fs::read_to_string(self.0.path().join("runs")).expect("the build script has run").len()
+        self.runs()
     }
 
-    /// What the last run told Cargo to watch.
-    fn watched(&self) -> Vec<String> {
-        let scripts = fs::read_dir(self.0.path().join("target/debug/build")).expect("a folder").flatten();
-        let output = scripts.map(|entry| entry.path().join("output")).find(|output| output.is_file()).expect("a run");
-        let output = fs::read_to_string(output).expect("a file");
-        output.lines().filter_map(|line| line.strip_prefix("cargo:rerun-if-changed=")).map(str::to_owned).collect()
+    fn runs(&self) -> usize {
+        fs::read_to_string(self.0.path().join("runs")).expect("the build script has run").len()
     }
 }
 
@@ -116,6 +112,12 @@ fn main() {{
     )
 }
 
+/// What a build script told Cargo to watch, as Cargo shows it with `-vv`.
+fn watched(output: &Output) -> Vec<String> {
+    let output = String::from_utf8_lossy(&output.stdout);
+    output.lines().filter_map(|line| Some(line.split_once("cargo:rerun-if-changed=")?.1.to_owned())).collect()
+}
+
 fn errors(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
@@ -124,8 +126,9 @@ fn errors(output: &Output) -> String {
 #[test]
 fn a_second_build_runs_no_build_script_as_each_watched_path_is_there() {
     let package = Package::new();
-    assert_eq!(package.runs_after_build(), 1);
-    let watched = package.watched();
+    let output = package.cargo_build(&["-vv"]);
+    assert_eq!(package.runs(), 1, "{}", errors(&output));
+    let watched = watched(&output);
     assert_eq!(watched, ["schemas", "schemas/registry.json", "schemas/x.json", "schemas/y.json"]);
     assert!(watched.iter().all(|path| package.path(path).exists()));
     assert_eq!(package.runs_after_build(), 1);
@@ -135,7 +138,7 @@ fn a_second_build_runs_no_build_script_as_each_watched_path_is_there() {
 #[test]
 fn a_schema_folder_that_is_missing_fails_the_build_and_is_not_watched() {
     let package = Package::with_build_script("true", "schemas/typo/registry.json", "");
-    let output = package.cargo_build();
+    let output = package.cargo_build(&[]);
     let text = errors(&output);
     assert!(!output.status.success());
     assert!(text.contains("schemas/typo/registry.json: cannot read `registry.json`: "), "{text}");
@@ -191,7 +194,7 @@ fn a_broken_file_among_ten_is_one_readable_line_of_a_failed_build() {
     package.write("schemas/registry.json", &format!("{{\"schemas\":[{}]}}", entries.join(",")));
     names.iter().for_each(|name| package.write(&format!("schemas/{name}.json"), Y));
     package.write("schemas/m7.json", "{\n  \"type\": }\n");
-    let output = package.cargo_build();
+    let output = package.cargo_build(&[]);
     let text = errors(&output);
     assert!(text.contains("(exit status: 1)"), "{text}");
     let said = text.split("--- stderr").nth(1).unwrap_or_default();
@@ -245,8 +248,7 @@ fn the_registry_may_be_named_by_a_whole_path_wherever_the_package_is_said_to_be(
         let output = generator.env("OUT_DIR", sandbox.path()).current_dir(sandbox.path()).output();
         let output = output.expect("the generator runs");
         assert!(output.status.success(), "{}", errors(&output));
-        let watched = format!("cargo:rerun-if-changed={}", package.path("schemas/y.json").display());
-        assert!(String::from_utf8_lossy(&output.stdout).lines().any(|line| line == watched));
+        assert!(watched(&output).contains(&package.path("schemas/y.json").display().to_string()));
         fs::remove_file(sandbox.path().join("babelqueue_contracts.rs")).expect("the generated file");
     }
 }
