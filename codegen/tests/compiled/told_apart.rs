@@ -92,6 +92,7 @@ fn a_member_called_like_a_type_of_the_standard_library_shadows_none() {
     let value = json!({"options": [{"text": "x"}], "result": {"ok": "y"}, "word": "z"});
     let values: Values = from_value(value.clone()).expect("a payload");
     assert_eq!(values.word.as_deref(), Some("z"));
+    assert_eq!(values.result.as_ref().and_then(|result| result.ok.as_deref()), Some("y"));
     assert_eq!(to_value(values).expect("JSON"), value);
 }
 
