@@ -318,6 +318,7 @@ mod tests {
 
     const ONE: &str = r#"{"schemas":[{"urn":"urn:babel:t:x","schema":"x.json"}]}"#;
 
+    // B01, C02
     #[test]
     fn cargo_watches_each_file_that_was_read_and_the_folder_and_nothing_that_is_missing() {
         let package = package(ONE);
@@ -329,6 +330,18 @@ mod tests {
         assert_eq!(watched, Vec::<String>::new());
         let Run { watched, .. } = configure().registry("schemas/typo.json").run(package.path());
         assert_eq!(watched, ["schemas"]);
+    }
+
+    // C14
+    #[cfg(unix)]
+    #[test]
+    fn a_watched_path_is_one_that_the_system_takes() {
+        let package = package(ONE);
+        let odd = package.path().join(r"C:\Users\p");
+        std::fs::create_dir(&odd).expect("a folder");
+        std::fs::write(odd.join("registry.json"), r#"{"schemas":[]}"#).expect("a file");
+        let Run { watched, .. } = configure().registry(r"C:\Users\p/registry.json").run(package.path());
+        assert_eq!(watched, [r"C:\Users\p", r"C:\Users\p/registry.json"]);
     }
 
     #[test]
@@ -349,6 +362,7 @@ mod tests {
         assert!(error.ends_with("schemas/y.json:1:1: not JSON: expected value"), "{error}");
     }
 
+    // C19
     #[test]
     fn two_packages_in_one_process_are_kept_apart() {
         let (first, second) = (package(ONE), package(r#"{"schemas":[]}"#));

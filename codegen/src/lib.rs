@@ -112,6 +112,12 @@
 //! The run prints `cargo:rerun-if-changed` for each file that it read and for the schema folder. With a line of that
 //! kind, Cargo no longer runs the build script for every change in the package: a script that reads other files too
 //! must print a line for each, or call [`Config::rerun_if_changed`].
+//!
+//! # Editors
+//!
+//! The code is one file without modules in files of their own, `target/debug/build/<package>-<hash>/out/babelqueue_contracts.rs`.
+//! An editor that runs build scripts finds it, and opens it where a type is defined; for rust-analyzer that is the setting
+//! `rust-analyzer.cargo.buildScripts.enable`, which is on unless somebody turned it off.
 
 pub mod topic;
 pub mod urn;

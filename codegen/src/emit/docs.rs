@@ -55,6 +55,7 @@ fn is_bidi(c: char) -> bool {
 mod tests {
     use super::{foreign, tame};
 
+    // C09, C10
     #[test]
     fn no_line_is_indented_or_opens_a_fence() {
         assert_eq!(tame("    panic!()"), "panic!()");

@@ -2,8 +2,8 @@
 
 use super::shape::{Node, Schemas, Shape};
 use crate::json::{Json, Value};
-use crate::model::{Kinds, Rule};
-use crate::schema::{Decimal, Literal};
+use crate::model::Kinds;
+use crate::schema::Literal;
 
 /// How many schemas are tried for one value before it is given up.
 const STEPS: usize = 10_000;
@@ -69,17 +69,20 @@ impl Trial<'_> {
     }
 
     fn by_kind(&mut self, json: &Json, shape: &Shape) -> Option<bool> {
-        match &json.value {
-            Value::Null | Value::Bool(_) => Some(true),
-            Value::Number(text) => number(text, shape),
-            Value::String(text) => Some(self.string(text, shape)),
+        let rules = all(shape.rules.iter().map(|rule| rule.is_kept_by(json)));
+        let parts = match &json.value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => Some(true),
+            Value::String(text) => {
+                Some(shape.pattern.as_ref().is_none_or(|pattern| self.schemas.matches(pattern, text)))
+            }
             Value::Array(items) => self.array(items, shape),
             Value::Object(members) => {
                 let members: Vec<(&str, &Json)> =
                     members.iter().map(|(name, member)| (name.as_str(), &member.json)).collect();
                 self.object(&members, shape)
             }
-        }
+        };
+        all([rules, parts])
     }
 
     fn same_value(&mut self, json: &Json, shape: &Shape) -> Option<bool> {
@@ -115,27 +118,8 @@ impl Trial<'_> {
         all(results)
     }
 
-    fn string(&mut self, text: &str, shape: &Shape) -> bool {
-        let length = u64::try_from(text.chars().count()).unwrap_or(u64::MAX);
-        let fits = shape.rules.iter().all(|rule| match rule {
-            Rule::MinLength(least) => length >= *least,
-            Rule::MaxLength(most) => length <= *most,
-            _ => true,
-        });
-        fits && shape.pattern.as_ref().is_none_or(|pattern| self.schemas.matches(pattern, text))
-    }
-
     fn array(&mut self, items: &[Json], shape: &Shape) -> Option<bool> {
-        let length = u64::try_from(items.len()).unwrap_or(u64::MAX);
-        let literals: Vec<Literal> = items.iter().map(Literal::of).collect();
-        let repeated = || literals.iter().enumerate().any(|(at, item)| literals.iter().skip(at + 1).any(|o| o == item));
-        let fits = shape.rules.iter().all(|rule| match rule {
-            Rule::MinItems(least) => length >= *least,
-            Rule::MaxItems(most) => length <= *most,
-            Rule::UniqueItems => !repeated(),
-            _ => true,
-        });
-        let mut results = vec![Some(fits)];
+        let mut results = Vec::new();
         for (at, item) in items.iter().enumerate() {
             let node = shape.prefix.get(at).copied().or(shape.items);
             results.extend(node.map(|node| self.holds(item, node)));
@@ -156,15 +140,8 @@ impl Trial<'_> {
     }
 
     fn object(&mut self, members: &[(&str, &Json)], shape: &Shape) -> Option<bool> {
-        let count = u64::try_from(members.len()).unwrap_or(u64::MAX);
         let has = |name: &String| members.iter().any(|(own, _)| own == name);
-        let fits = shape.rules.iter().all(|rule| match rule {
-            Rule::MinProperties(least) => count >= *least,
-            Rule::MaxProperties(most) => count <= *most,
-            Rule::DependentRequired(with, names) => !has(with) || names.iter().all(has),
-            _ => true,
-        });
-        let mut results = vec![Some(fits && shape.required.iter().all(has))];
+        let mut results = vec![Some(shape.required.iter().all(has))];
         for (name, json) in members {
             let mut nodes: Vec<Node> = shape.properties.get(*name).copied().into_iter().collect();
             for (pattern, node) in &shape.patterns {
@@ -199,21 +176,6 @@ fn exactly_one(branches: &[Option<bool>]) -> Option<bool> {
         0 | 1 => None,
         _ => Some(false),
     }
-}
-
-fn number(text: &str, shape: &Shape) -> Option<bool> {
-    let value = Decimal::parse(text);
-    all(shape.rules.iter().map(|rule| {
-        let bound = |text: &str| Some((value.clone()?, Decimal::parse(text)?));
-        match rule {
-            Rule::Minimum(text) => bound(text).map(|(value, bound)| value >= bound),
-            Rule::Maximum(text) => bound(text).map(|(value, bound)| value <= bound),
-            Rule::ExclusiveMinimum(text) => bound(text).map(|(value, bound)| value > bound),
-            Rule::ExclusiveMaximum(text) => bound(text).map(|(value, bound)| value < bound),
-            Rule::MultipleOf(text) => bound(text).and_then(|(value, divisor)| value.is_multiple_of(&divisor)),
-            _ => Some(true),
-        }
-    }))
 }
 
 /// The values of kinds that have only a few.

@@ -1,5 +1,7 @@
 //! Paths inside the schema folder, always with `/` and without `.` and `..`.
 
+use std::path::{Path, PathBuf};
+
 /// Where `reference`, written in the file `from`, leads inside the schema folder.
 ///
 /// The check is on the text of the path: a symbolic link that somebody laid in the folder is followed.
@@ -21,6 +23,12 @@ pub(super) fn join(from: &str, reference: &str) -> Result<String, String> {
         }
     }
     Ok(steps.join("/"))
+}
+
+/// The file at `path` inside `folder`, with the separators of the system alone: Windows takes no other in paths that
+/// begin with `\\?\`.
+pub(super) fn below(folder: &Path, path: &str) -> PathBuf {
+    folder.join(path.split('/').collect::<PathBuf>())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{MAIN_SEPARATOR, PathBuf};
 use std::rc::Rc;
 
 use indexmap::IndexMap;
@@ -62,7 +62,7 @@ enum Files {
 impl Files {
     fn read(&mut self, path: &str) -> Result<Vec<u8>, String> {
         match self {
-            Self::Folder(folder) => std::fs::read(folder.join(path)).map_err(|error| error.to_string()),
+            Self::Folder(folder) => std::fs::read(path::below(folder, path)).map_err(|error| error.to_string()),
             Self::Git(tree) => tree.read(path),
         }
     }
@@ -154,17 +154,17 @@ impl Sources {
         self.problems.push(problem);
     }
 
-    /// The path of a file as people know it.
+    /// The path of a file as people know it, with `/` on every system.
     pub(crate) fn show(&self, path: &str) -> String {
-        self.shown.join(path).display().to_string().replace('\\', "/")
+        path::below(&self.shown, path).display().to_string().replace(MAIN_SEPARATOR, "/")
     }
 
-    /// Every file that exists and was read, as people know it; the build depends on each.
+    /// Every file that exists and was read, by a path that the system takes; the build depends on each.
     pub(crate) fn files_read(&self) -> Vec<String> {
         let read = |opened: &Result<_, _>| !matches!(opened, Err(Failure::Unreadable(_)));
         let opened = self.opened.iter().filter(|(_, opened)| read(opened)).map(|(path, _)| path);
         let paths: BTreeSet<_> = opened.chain(&self.looked_into).collect();
-        paths.into_iter().map(|path| self.show(path)).collect()
+        paths.into_iter().map(|path| path::below(&self.shown, path).display().to_string()).collect()
     }
 
     pub(crate) fn take_problems(&mut self) -> Vec<Problem> {

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use super::Lowering;
 use crate::json::{Json, Value as Raw};
-use crate::model::{Alternative, Integer, Kind, Presence, Rest, Slot, Type, TypeDef, TypeId, Value};
+use crate::model::{Alternative, Integer, Kind, Presence, Rest, Rule, Slot, Type, TypeDef, TypeId, Value};
 use crate::pointer::Pointer;
 use crate::resolve::Location;
-use crate::schema::{Literal, SchemaId};
+use crate::schema::{Decimal, Literal, SchemaId};
 
 /// How deep defaults may lead to the defaults of the members that they leave out.
 const MAX_DEPTH: usize = 32;
@@ -81,6 +81,7 @@ impl Reader<'_> {
         match &json.value {
             Raw::Null if slot.nullable => Ok(Value::None),
             _ => {
+                keeps(&slot.rules, json, at)?;
                 let value = self.value(&slot.ty, json, at, depth)?;
                 Ok(if slot.nullable { Value::Some(Box::new(value)) } else { value })
             }
@@ -171,6 +172,7 @@ impl Reader<'_> {
         else {
             return Err((at.clone(), "it is no object".to_owned()));
         };
+        keeps(&object.rules, json, at)?;
         let named = |name: &str| {
             object.fields.iter().any(|field| field.wire == name)
                 || object.constants.iter().any(|(wire, _)| wire == name)
@@ -213,10 +215,18 @@ impl Reader<'_> {
     }
 }
 
+/// Whether the value keeps to rules: a default that does not would be written where nothing may be.
+fn keeps(rules: &[Rule], json: &Json, at: &Pointer) -> Result<(), (Pointer, String)> {
+    match rules.iter().find(|rule| rule.is_kept_by(json) == Some(false)) {
+        Some(broken) => Err((at.clone(), format!("it breaks `{}`", broken.keyword()))),
+        None => Ok(()),
+    }
+}
+
 fn whole(integer: Integer, text: &str) -> Result<Value, String> {
-    match text.parse::<i128>() {
-        Ok(value) if (integer.min..=integer.max).contains(&value) => Ok(Value::Integer(value)),
-        Ok(_) => Err(format!("the number does not fit `{}`", integer.name)),
-        Err(_) => Err("it is no integer".to_owned()),
+    let number = Decimal::parse(text).filter(Decimal::is_whole).ok_or("it is no integer")?;
+    match number.floor() {
+        Some(value) if (integer.min..=integer.max).contains(&value) => Ok(Value::Integer(value)),
+        _ => Err(format!("the number does not fit `{}`", integer.name)),
     }
 }

@@ -132,7 +132,8 @@ impl<'a> Lowering<'a> {
         let node = self.node(&[id])?.of_kinds(Kinds::OBJECT);
         let kinds = self.kinds(&node);
         if kinds.is_empty() {
-            self.arena.report(&root, "no object satisfies this schema, and a payload is an object");
+            let reason = "no object satisfies this schema, and a payload is an object";
+            self.report_impossible(&node, &root, reason, 0);
             return None;
         }
         let whole = self.normal(&node);

@@ -1,8 +1,10 @@
 //! The outline of a node: the kinds and values that it leaves, as far as can be seen without following it all the way.
 
 use super::Lowering;
+use super::members::Members;
 use super::node::Node;
 use crate::model::{Kinds, Rule};
+use crate::resolve::Location;
 use crate::schema::{Limits, Literal, SchemaId};
 
 /// How far the outline of a node looks into the nodes that it depends on.
@@ -167,6 +169,24 @@ impl Lowering<'_> {
         node.schemas.iter().for_each(|id| limits.add(&self.arena.get(*id).rules));
         limits.add(rules);
         limits.excluded(kinds)
+    }
+
+    /// Reports `reason` at `place`, where nothing satisfies `node`; or the cause of it, where that is a member which must
+    /// be there and cannot be: of a large schema, the place of the one impossible type in it.
+    pub(super) fn report_impossible(&mut self, node: &Node, place: &Location, reason: &str, depth: usize) {
+        let objects = node.schemas.iter().all(|id| self.arena.get(*id).kinds.meets(Kinds::OBJECT));
+        let members = if objects && depth < MAX_DEPTH { self.members(node) } else { Members::default() };
+        let mut is_the_cause = true;
+        for name in &members.required {
+            let Some(member) = self.node(&members.of(name)).filter(|member| self.is_never(member)) else { continue };
+            is_the_cause = false;
+            let reason =
+                format!("no value satisfies this schema, and the member `{}` is required", name.escape_debug());
+            self.report_impossible(&member, &member.place, &reason, depth + 1);
+        }
+        if is_the_cause {
+            self.arena.report(place, reason);
+        }
     }
 
     /// Whether a member must be there and cannot be.

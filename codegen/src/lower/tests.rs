@@ -40,6 +40,19 @@ fn whole(topic: &Topic) -> String {
 }
 
 fn run(payload: &str, options: &Options) -> (Topic, String) {
+    let (topic, problems, _) = judged(payload, options);
+    (topic, problems.join("\n"))
+}
+
+/// The types of a payload without problems, and the warnings.
+fn warned(payload: &str, options: &Options) -> (Topic, Vec<String>) {
+    let (topic, problems, warnings) = judged(payload, options);
+    assert_eq!(problems, Vec::<String>::new(), "{payload}");
+    (topic, warnings)
+}
+
+/// The types of a payload, the problems and the warnings.
+fn judged(payload: &str, options: &Options) -> (Topic, Vec<String>, Vec<String>) {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("a file");
     write("registry.json", r#"{"schemas":[{"urn":"urn:babel:t:x","schema":"x.json"}]}"#);
@@ -51,8 +64,8 @@ fn run(payload: &str, options: &Options) -> (Topic, String) {
     let topic = topic(&mut arena, options, "t", &entries);
     let mut problems = std::mem::take(&mut arena.problems);
     problems.extend(arena.resolver.sources.take_problems());
-    let problems: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    (topic, problems.join("\n"))
+    let texts = |problems: &[Problem]| problems.iter().map(ToString::to_string).collect();
+    (topic, texts(&problems), texts(&arena.warnings))
 }
 
 fn slot(topic: &Topic, slot: &Slot, open: &mut Vec<TypeId>) -> String {
@@ -141,6 +154,7 @@ fn kinds_decide_the_type() {
         (r#"{"type":"null"}"#, "null"),
         (r#"{"type":"integer"}"#, "i64"),
         (r#"{"type":"integer","minimum":0}"#, "u64"),
+        // B23
         (
             r#"{"type":"integer","format":"uint64","minimum":0,"maximum":9223372036854775808}"#,
             "u64 Maximum('9223372036854775808')",
@@ -180,9 +194,39 @@ fn objects_are_structs_or_maps() {
     ]);
 }
 
+// B27
+#[test]
+fn a_schema_may_be_true_or_false() {
+    assert_eq!(payload(r#"{"properties":{"any":true,"never":false}}"#), "{any?: Json, no never, *}");
+    assert_eq!(
+        payload(r#"{"properties":{"never":false},"required":["never"]}"#),
+        "x.json:1:16: /properties/never: no value satisfies this schema, and the member `never` is required"
+    );
+}
+
+// B02
+#[test]
+fn a_dynamic_reference_is_the_type_of_the_one_place_that_can_be_meant_and_json_where_there_are_more() {
+    let one = r##"{"properties":{"v":{"$dynamicRef":"#n"}},"$defs":{"n":{"$dynamicAnchor":"n","type":"string"}}}"##;
+    assert_eq!(payload(one), "{v?: String, *}");
+    let two = r##"{"properties":{"t":{"$ref":"strict"}},"$defs":{
+        "tree":{"$id":"tree","$dynamicAnchor":"node","type":"object","properties":{"child":{"$dynamicRef":"#node"}}},
+        "strict":{"$id":"strict","$dynamicAnchor":"node","$ref":"tree","minProperties":1}}}"##;
+    assert_eq!(payload(two), "{t?: {child?: Json, *} MinProperties(1), *}");
+    assert_eq!(
+        payload(r##"{"properties":{"v":{"$dynamicRef":"#none"}}}"##),
+        "x.json:1:21: /properties/v/$dynamicRef: the reference leads nowhere: `x.json` has no anchor `none`"
+    );
+}
+
 #[test]
 fn arrays_are_lists_or_tuples() {
     each(&[
+        // B27
+        (
+            r#"{"type":"array","prefixItems":[{"type":"string"},{"type":"integer"}],"items":false}"#,
+            "[Json] MaxItems(2)",
+        ),
         (
             r#"{"type":"array","items":{"type":"string","minLength":1},"minItems":1}"#,
             "[String MinLength(1)] MinItems(1)",
@@ -218,6 +262,7 @@ fn schemas_that_hold_together_are_one_type() {
 fn unions_are_told_apart_or_kept_as_json() {
     each(&[
         (r#"{"anyOf":[{"type":"string"},{"type":"null"}]}"#, "String|null"),
+        // B10
         (
             r#"{"oneOf":[{"type":"object","properties":{"k":{"const":"x.a"},"a":{"type":"string"}},"required":["k"]},{"type":"object","properties":{"k":{"const":"x.b"}},"required":["k"]}]}"#,
             "<x.a@k=x.a: {a?: String, k = 'x.a', *}, x.b@k=x.b: {k = 'x.b', *}>",
@@ -247,6 +292,30 @@ fn unions_are_told_apart_or_kept_as_json() {
     ]);
 }
 
+// B11
+#[test]
+fn branches_that_differ_in_one_constant_are_all_kept() {
+    each(&[(
+        r#"{"oneOf":[{"type":"object","properties":{"streamType":{"const":"file"},"n":{"type":"integer"}},"required":["streamType"]},
+            {"type":"object","properties":{"streamType":{"const":"net"},"n":{"type":"integer"}},"required":["streamType"]}]}"#,
+        "<file@streamType=file: {n?: i64, streamType = 'file', *}, net@streamType=net: {n?: i64, streamType = 'net', *}>",
+    )]);
+}
+
+// B12
+#[test]
+fn any_of_and_one_of_are_the_same_where_their_constants_differ() {
+    let of = |keyword: &str| {
+        payload(&format!(
+            r##"{{"{keyword}":[{{"$ref":"#/$defs/EventA"}},{{"$ref":"#/$defs/EventB"}}],"$defs":{{
+                "EventA":{{"type":"object","properties":{{"event_type":{{"const":"a"}},"x":{{"type":"integer"}}}},"required":["event_type","x"]}},
+                "EventB":{{"type":"object","properties":{{"event_type":{{"const":"b"}},"x":{{"type":"string"}}}},"required":["event_type","x"]}}}}}}"##
+        ))
+    };
+    let union = "<a@event_type=a: {x: i64, event_type = 'a', *}, b@event_type=b: {x: String, event_type = 'b', *}>";
+    assert_eq!((of("oneOf").as_str(), of("anyOf").as_str()), (union, union));
+}
+
 #[test]
 fn a_payload_of_one_branch_is_that_branch() {
     assert_eq!(payload(r#"{"oneOf":[{"type":"object","properties":{"a":{"type":"string"}}}]}"#), "{a?: String, *}");
@@ -262,6 +331,7 @@ fn a_payload_of_one_branch_is_that_branch() {
 fn values_are_enums() {
     each(&[
         (r#"{"enum":["a","b"]}"#, "'a'|'b'"),
+        // B14
         (r#"{"enum":[0,1,2,""]}"#, "0|1|2|''"),
         (r#"{"enum":[null,"on"]}"#, "'on'|null"),
         (r#"{"enum":[true,"x"]}"#, "true|'x'"),
@@ -278,6 +348,7 @@ fn what_refers_to_itself_ends() {
             "{next?: box ^1, *}",
         ),
         (r##"{"type":"array","items":{"$ref":"#/properties/v"}}"##, "[Json Kinds(Kinds(32))]"),
+        // B05
         (
             r##"{"oneOf":[{"type":"string"},{"type":"object","properties":{"not":{"description":"d","$ref":"#/properties/v"}},"required":["not"]}]}"##,
             "<String: String, Object: box {not: box ^2, *}>",
@@ -285,13 +356,76 @@ fn what_refers_to_itself_ends() {
     ]);
 }
 
+// B08
 #[test]
 fn what_nothing_satisfies_is_a_problem() {
     each(&[(
         r#"{"allOf":[{"type":"string"},{"type":"integer"}]}"#,
-        "x.json:1:1: /: no object satisfies this schema, and a payload is an object",
+        "x.json:1:16: /properties/v: no value satisfies this schema, and the member `v` is required",
     )]);
-    assert_eq!(payload(r#"{"properties":{"a":false}}"#), "{no a, *}");
+    assert_eq!(
+        payload(r#"{"allOf":[{"type":"object"},{"type":"string"}]}"#),
+        "x.json:1:1: /: no object satisfies this schema, and a payload is an object"
+    );
+    // What need not be there is what must not be there.
+    assert_eq!(payload(r#"{"properties":{"a":{"allOf":[{"type":"string"},{"type":"integer"}]}}}"#), "{no a, *}");
+}
+
+// B25
+#[test]
+fn a_default_fills_a_member_if_it_is_valid_and_is_passed_over_with_a_warning_otherwise() {
+    for (schema, fits) in [
+        (
+            r#""type":"string","format":"date-time","default":"2026-01-31T00:00:00Z""#,
+            Ok(r#"String("2026-01-31T00:00:00Z")"#),
+        ),
+        (r#""type":"integer","default":2.0"#, Ok("Integer(2)")),
+        (
+            r#""type":"integer","default":"zero""#,
+            Err("/default: the default does not fit its schema: it is no integer"),
+        ),
+        (r#""type":"integer","default":1.5"#, Err("/default: the default does not fit its schema: it is no integer")),
+        (
+            r#""type":"integer","minimum":3,"default":1"#,
+            Err("/default: the default does not fit its schema: it breaks `minimum`"),
+        ),
+        (
+            r#""type":"string","minLength":1,"default":"""#,
+            Err("/default: the default does not fit its schema: it breaks `minLength`"),
+        ),
+        (
+            r#""type":"array","items":{"type":"string","minLength":1},"default":["a",""]"#,
+            Err("/default/1: the default does not fit its schema: it breaks `minLength`"),
+        ),
+        (
+            r#""type":"object","properties":{"a":true},"minProperties":1,"default":{}"#,
+            Err("/default: the default does not fit its schema: it breaks `minProperties`"),
+        ),
+        (r#""not":{"const":1},"default":1"#, Err("/default: the default does not fit its schema: it breaks `not`")),
+        (r#""enum":[1,2],"default":3"#, Err("/default: the default does not fit its schema: it breaks `enum`")),
+    ] {
+        let payload = format!(r#"{{"properties":{{"v":{{{schema}}}}}}}"#);
+        let (topic, warnings) = warned(&payload, &Options { fill_defaults: true, ..OPTIONS });
+        let found = match &topic.types[0].fields()[0].presence {
+            Presence::Default(value) => Ok(format!("{value:?}")),
+            _ => Err(warnings.join("\n")),
+        };
+        match fits {
+            Ok(value) => assert_eq!((found.as_deref(), warnings.as_slice()), (Ok(value), [].as_slice()), "{schema}"),
+            Err(reason) => {
+                let warning = found.expect_err(schema);
+                assert!(
+                    warning.starts_with("x.json:1:") && warning.ends_with(&format!(": /properties/v{reason}")),
+                    "{schema}: {warning}"
+                );
+            }
+        }
+    }
+    let formats = BTreeMap::from([("date-time".to_owned(), "::chrono::DateTime".to_owned())]);
+    let payload = r#"{"properties":{"v":{"type":"string","format":"date-time","default":"2026-01-31T00:00:00Z"}}}"#;
+    let (topic, warnings) = warned(payload, &Options { fill_defaults: true, formats, ..OPTIONS });
+    assert_eq!(topic.types[0].fields()[0].presence, Presence::Optional);
+    assert!(warnings.len() == 1 && warnings[0].contains("a type of another crate has no default here"), "{warnings:?}");
 }
 
 #[test]

@@ -47,12 +47,14 @@ mod tests {
         names(siblings.iter().map(|(wire, natural)| (*wire, (*natural).to_owned())), "_")
     }
 
+    // B16
     #[test]
     fn the_sibling_that_is_written_like_its_name_keeps_it() {
         assert_eq!(given(&[("M", "m"), ("m", "m")]), ["m_2", "m"]);
         assert_eq!(given(&[("_url", "url"), ("URL", "url")]), ["url", "url_2"]);
     }
 
+    // B15
     #[test]
     fn a_number_never_takes_the_name_of_another_sibling() {
         assert_eq!(

@@ -26,6 +26,7 @@ pub(super) fn escape(name: String) -> String {
 mod tests {
     use super::escape;
 
+    // B19, B20
     #[test]
     fn every_escaped_keyword_is_an_identifier() {
         for word in super::KEYWORDS.iter().chain(&super::NEVER_RAW) {

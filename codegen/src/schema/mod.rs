@@ -6,6 +6,7 @@ mod literal;
 mod parse;
 mod pattern;
 mod read;
+mod rule;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -6,6 +6,7 @@
 mod formats;
 mod models;
 mod schemas;
+mod told_apart;
 
 pub use formats::Timestamp;
 
@@ -28,5 +29,5 @@ macro_rules! contracts {
 
 contracts! {
     derives docs empty facade_json formats_chrono formats_time forms forms_json names orders presence references rules
-    rules_json user
+    rules_json unions user
 }

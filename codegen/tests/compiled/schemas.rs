@@ -113,6 +113,7 @@ fn numbers_enums_and_closed_objects_refuse_what_the_schema_refuses() {
     }
 }
 
+// B15, B16, B19, B20
 #[test]
 fn every_name_on_the_wire_is_kept() {
     let text = r#"{"self":"1","Self":"2","crate":"3","super":"4","_":"5","async":"6","gen":"7","try":"8","Type":"9","type":"10","m":"11","M":"12","url":"13","_url":"14","2fa":false,"dyn":15}"#;
@@ -125,6 +126,21 @@ fn every_name_on_the_wire_is_kept() {
     }
 }
 
+// B17
+#[test]
+fn a_type_inside_another_gives_way_to_the_name_of_a_definition_and_of_the_root() {
+    use crate::names::r#type::{Foo, FooBar, FooBar2, Test, TestTest};
+
+    let foo_bar = FooBar { y: Some("y".to_owned()), ..FooBar::new() };
+    let foo = Foo { bar: Some(FooBar2::Integer(1)), ..Foo::new() };
+    let test = Test { test: Some(TestTest::Boolean(true)), foo: Some(foo), foobar: Some(foo_bar), ..Test::new() };
+    assert_eq!(
+        serde_json::to_value(&test).expect("JSON"),
+        json!({"test": true, "foo": {"bar": 1}, "foobar": {"y": "y"}})
+    );
+}
+
+// B01, B02
 #[test]
 fn references_lead_to_one_type_a_topic() {
     use crate::references::alpha::{ABCD, Contact, LinesItem, Made, MadeA, MadeMoney, Party};

@@ -1,5 +1,5 @@
 //! The generated code of a handful of registries, word for word. `BABELQUEUE_UPDATE_GOLDEN=1` writes it anew;
-//! `tests/compiled.rs` compiles it.
+//! `tests/compiled` compiles it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -42,9 +42,15 @@ fn every_presence_and_every_default() {
     is_golden("presence", registry("presence"));
 }
 
+// B17, B22
 #[test]
 fn names_that_are_keywords_collide_or_are_not_ascii() {
     is_golden("names", registry("names"));
+}
+
+#[test]
+fn unions_told_apart_by_a_constant_recursion_and_values_of_many_kinds() {
+    is_golden("unions", registry("unions"));
 }
 
 #[test]
@@ -57,11 +63,13 @@ fn hostile_descriptions() {
     is_golden("docs", registry("docs"));
 }
 
+// C18
 #[test]
 fn a_re_exported_crate_and_json_schema() {
     is_golden("facade_json", registry("presence").crate_path("crate::facade").json_schema(true));
 }
 
+// C24
 #[test]
 fn strings_of_a_format_are_of_the_type_that_the_user_chose() {
     let formats = || registry("formats").format("uuid", "::uuid::Uuid");

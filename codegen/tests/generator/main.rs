@@ -2,6 +2,7 @@
 
 #![cfg(feature = "schema")]
 
+mod build_script;
 mod collection;
 mod folder;
 mod golden;

@@ -9,6 +9,7 @@ use crate::folder::{Folder, REGISTRY};
 
 const PING: &str = r#"{"type":"object","properties":{"a":{"type":"string"}}}"#;
 
+// C16
 #[test]
 fn the_order_of_the_registry_and_of_files_does_not_matter() {
     let entries = [
@@ -47,28 +48,72 @@ fn a_second_run_leaves_the_file_untouched_and_a_change_rewrites_it() {
     assert_ne!(modified(), old);
 }
 
+// C06, C07
 #[test]
-fn only_the_output_folder_is_written() {
-    let folder = Folder::of_schema(PING);
-    folder.code().expect("code");
-    let names = |name: &str| {
-        let mut names: Vec<_> =
-            fs::read_dir(folder.path(name)).expect("a folder").flatten().map(|entry| entry.file_name()).collect();
-        names.sort();
-        names
+fn every_golden_file_is_flat_and_begins_with_an_item() {
+    for (path, code) in golden() {
+        let file = syn::parse_file(&code).expect("Rust");
+        assert!(file.attrs.is_empty(), "{path}: an inner attribute does not compile in an included file");
+        let mut waiting = file.items;
+        while let Some(item) = waiting.pop() {
+            match item {
+                syn::Item::Mod(module) => waiting.extend(module.content.expect("no module in a file of its own").1),
+                syn::Item::Macro(call) => assert!(!call.mac.path.is_ident("include"), "{path}: a file of its own"),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The golden files, by path.
+fn golden() -> Vec<(String, String)> {
+    let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden")).expect("a folder").flatten();
+    let files = files.map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|end| end == "rs"));
+    files.map(|path| (path.display().to_string(), fs::read_to_string(path).expect("a file"))).collect()
+}
+
+// B20
+#[test]
+fn every_golden_file_is_rust_in_every_edition() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("lib.rs");
+    let parses = |code: &str, edition: &str| {
+        // What a `cfg` takes away is parsed, and nothing more, so the runtime is not needed.
+        fs::write(&file, format!("#[cfg(any())] mod left_out {{ {code} }}")).expect("a file");
+        let mut rustc = Command::new("rustc");
+        rustc.args(["--crate-type=lib", "--emit=metadata", "--edition", edition, "--out-dir"]).arg(folder.path());
+        rustc.arg(&file).output().expect("rustc runs")
     };
-    assert_eq!(names("schemas"), ["registry.json", "x.json"]);
-    assert_eq!(names("out"), ["babelqueue_contracts.rs"]);
+    let golden: String = golden().into_iter().map(|(_, code)| code).collect();
+    for edition in ["2018", "2021", "2024"] {
+        let output = parses(&golden, edition);
+        assert!(output.status.success(), "{edition}: {}", String::from_utf8_lossy(&output.stderr));
+    }
+    // It would be seen: `gen` is a keyword of the last edition.
+    assert!(parses("struct S { gen: u8 }", "2021").status.success());
+    assert!(!parses("struct S { gen: u8 }", "2024").status.success());
 }
 
+// C14
 #[test]
-fn the_output_holds_no_path_of_the_machine_and_no_inner_attribute() {
-    let folder = Folder::of_schema(PING);
-    let code = folder.code().expect("code");
-    assert!(!code.contains(&folder.path("").display().to_string()));
-    assert!(!code.contains("#![") && !code.contains("//!") && !code.contains("mod x;"), "{code}");
+fn no_path_of_the_machine_is_in_the_output_even_one_that_would_be_an_escape() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let schemas = folder.path().join(r"C:\Users\p");
+    let out = folder.path().join("out");
+    [&schemas, &out].iter().for_each(|folder| fs::create_dir(folder).expect("a folder"));
+    fs::write(schemas.join("registry.json"), REGISTRY).expect("a file");
+    fs::write(schemas.join("x.json"), PING).expect("a file");
+    let config = configure().registry(schemas.join("registry.json")).out_dir(&out).rerun_if_changed(false);
+    config.clone().generate().expect("code");
+    let code = fs::read_to_string(out.join("babelqueue_contracts.rs")).expect("the generated file");
+    assert!(!code.contains("Users") && !code.contains(&folder.path().display().to_string()), "{code}");
+    assert!(syn::parse_file(&code).is_ok());
+    fs::write(schemas.join("x.json"), "7").expect("a file");
+    let error = config.generate().expect_err("no schema").to_string();
+    assert!(error.starts_with(&format!("{}:1:1: ", schemas.join("x.json").display())), "{error}");
 }
 
+// B31
 #[test]
 fn a_byte_order_mark_is_skipped_and_other_encodings_are_named() {
     assert!(Folder::of_schema(&format!("\u{feff}{PING}")).code().is_ok());
@@ -116,6 +161,7 @@ fn types_are_non_exhaustive_only_when_the_build_script_says_so() {
     assert_eq!(code.matches("#[non_exhaustive]\n    pub ").count(), 2, "{code}");
 }
 
+// C12
 #[test]
 fn debug_prints_one_line_a_problem_as_a_build_script_shows_it() {
     let error =
@@ -124,20 +170,27 @@ fn debug_prints_one_line_a_problem_as_a_build_script_shows_it() {
     assert_eq!(error.to_string().lines().count(), 1);
 }
 
+// B07
 #[test]
 fn thousands_of_definitions_that_refer_to_each_other_are_no_deep_recursion() {
-    let definitions: Vec<_> = (0..2000)
-        .map(|n| format!(r##""D{n}":{{"type":"object","required":["next"],"properties":{{"next":{{"$ref":"#/definitions/D{}"}},"root":{{"$ref":"#"}}}}}}"##, (n + 1) % 2000))
-        .collect();
-    let schema = format!(
-        r##"{{"type":"object","properties":{{"d":{{"$ref":"#/definitions/D0"}}}},"definitions":{{{}}}}}"##,
-        definitions.join(",")
-    );
-    let code = Folder::of_schema(&schema).code().expect("code");
-    assert_eq!(code.matches("pub struct D").count(), 2000);
-    assert_eq!(code.matches("pub next: ::std::boxed::Box<").count(), 2000);
+    const COUNT: usize = 5000;
+    let definition = |index: usize| {
+        let next = (index + 1) % COUNT;
+        format!(
+            r##""D{index}":{{"type":"object","required":["next"],"properties":{{"next":{{"$ref":"#/definitions/D{next}"}},"root":{{"$ref":"#"}}}}}}"##
+        )
+    };
+    let definitions: Vec<_> = (0..COUNT).map(definition).collect();
+    let schema = |root: &str| format!(r##"{{"type":"object",{root},"definitions":{{{}}}}}"##, definitions.join(","));
+    let code = Folder::of_schema(&schema(r##""properties":{"d":{"$ref":"#/definitions/D0"}}"##)).code().expect("code");
+    assert_eq!(code.matches("pub struct D").count(), COUNT);
+    assert_eq!(code.matches("pub next: ::std::boxed::Box<").count(), COUNT);
+    let branches: Vec<_> = (0..COUNT).map(|index| format!(r##"{{"$ref":"#/definitions/D{index}"}}"##)).collect();
+    let code = Folder::of_schema(&schema(&format!("\"oneOf\":[{}]", branches.join(",")))).code().expect("code");
+    assert!(code.contains("pub struct X {"), "nothing tells so many apart");
 }
 
+// C09, C10
 #[test]
 fn hostile_schema_text_makes_no_doctest() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -146,15 +199,33 @@ fn hostile_schema_text_makes_no_doctest() {
     let config = configure().registry(schemas).out_dir(folder.path()).rerun_if_changed(false);
     config.generate().expect("code");
     let code = fs::read_to_string(folder.path().join("babelqueue_contracts.rs")).expect("the generated file");
-    // Attributes and bodies need the runtime; doctests are found in the docs alone.
-    let docs: String =
-        code.lines().filter(|line| line.trim_start().starts_with("///")).map(|line| format!("{line}\n")).collect();
-    fs::write(&file, format!("{docs}pub struct Hostile;\n")).expect("a file");
+    fs::write(&file, documented(&code)).expect("a file");
     let found = rustdoc_tests(&file);
     assert!(found.contains("running 0 tests"), "{found}");
     // The same text as it stands in the schema does run, so the test above would see it.
-    fs::write(&file, "/// Reads:\n///\n///     panic!(\"indented\");\npub struct Hostile;\n").expect("a file");
-    assert!(rustdoc_tests(&file).contains("running 1 test"));
+    for text in ["///     panic!(\"indented\");", "/// ```\n/// panic!(\"fenced\");\n/// ```"] {
+        fs::write(&file, documented(&format!("/// Reads:\n///\n{text}\npub struct Hostile;\n"))).expect("a file");
+        let found = rustdoc_tests(&file);
+        assert!(found.contains("running 1 test") && found.contains("FAILED"), "{found}");
+    }
+}
+
+/// The documentation of every item, field and variant of `code`, each on an item of its own: attributes and bodies need
+/// the runtime, and doctests are found in documentation alone.
+fn documented(code: &str) -> String {
+    assert!(!code.contains("/**") && !code.contains("#[doc"), "documentation is written in `///` alone");
+    let mut documented = String::new();
+    let mut open = false;
+    for line in code.lines() {
+        if line.trim_start().starts_with("///") {
+            documented.push_str(&format!("{line}\n"));
+            open = true;
+        } else if open {
+            documented.push_str(&format!("pub mod m{} {{}}\n", documented.len()));
+            open = false;
+        }
+    }
+    documented
 }
 
 fn rustdoc_tests(file: &std::path::Path) -> String {

@@ -126,13 +126,21 @@ fn types_with_one_name_are_refused_by_an_error_that_names_both() {
         "the type would be called `Same`, as that of `x.json` at `/`; change a title or the name of a definition";
     assert_eq!(problems, [format!("y.json:1:1: /: {reason}")]);
 
-    let lines = r##"{"type":"object","properties":{"a":{"$ref":"#/definitions/OrderLine"},"b":{"$ref":"#/definitions/order_line"}},
-        "definitions":{"OrderLine":{"type":"object","properties":{"a":{}}},"order_line":{"type":"object","properties":{"b":{}}}}}"##;
-    let problems = Folder::of_schema(lines).problems();
-    assert!(
-        problems.len() == 1 && problems[0].contains("/definitions/order_line: the type would be called `OrderLine`"),
-        "{problems:?}"
-    );
+    // B18
+    for (first, second, name) in
+        [("OrderLine", "order_line", "OrderLine"), ("SessionStatus", "session.status", "SessionStatus")]
+    {
+        let schema = format!(
+            r##"{{"type":"object","properties":{{"a":{{"$ref":"#/definitions/{first}"}},"b":{{"$ref":"#/definitions/{second}"}}}},
+            "definitions":{{"{first}":{{"type":"object","properties":{{"a":{{}}}}}},"{second}":{{"type":"object","properties":{{"b":{{}}}}}}}}}}"##
+        );
+        let problems = Folder::of_schema(&schema).problems();
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        let reason = format!(
+            "/definitions/{second}: the type would be called `{name}`, as that of `x.json` at `/definitions/{first}`"
+        );
+        assert!(problem.contains(&reason), "{problem}");
+    }
 }
 
 #[test]

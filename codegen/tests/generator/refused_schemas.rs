@@ -31,6 +31,7 @@ fn a_keyword_with_a_value_that_it_cannot_have_is_refused() {
         ("maxLength", "-1", "`maxLength` must be a whole number"),
         ("minItems", "1.5", "`minItems` must be a whole number"),
         ("uniqueItems", "1", "`uniqueItems` must be true or false"),
+        // B29
         ("pattern", "\"(\"", "no regular expression"),
         ("pattern", "\"\\\\\"", "no regular expression"),
         ("format", "1", "`format` must be a string"),
@@ -52,11 +53,13 @@ fn a_keyword_with_a_value_that_it_cannot_have_is_refused() {
     refused("1", "", "a schema must be an object");
 }
 
+// B29
 #[test]
 fn a_pattern_with_a_look_around_is_a_pattern() {
     assert!(Folder::of_schema(r#"{"properties":{"p":{"pattern":"^(?=.*\\d).{8,}$"}}}"#).code().is_ok());
 }
 
+// B08
 #[test]
 fn what_nothing_satisfies_is_refused() {
     for schema in [
@@ -64,17 +67,64 @@ fn what_nothing_satisfies_is_refused() {
         r#"{"enum":[]}"#,
         r#"{"const":1,"type":"string"}"#,
         r#"{"type":"string","minLength":3,"maxLength":2}"#,
-        r#"{"type":"object","properties":{"a":false},"required":["a"]}"#,
         r#"{"anyOf":[false,false]}"#,
         r#"{"not":{}}"#,
+        "false",
     ] {
         let property = format!("{{\"type\":\"object\",\"required\":[\"p\"],\"properties\":{{\n\"p\":{schema}}}}}");
         let problems = Folder::of_schema(&property).problems();
         assert_eq!(
             problems,
-            ["x.json:1:1: /: no object satisfies this schema, and a payload is an object"],
+            ["x.json:2:1: /properties/p: no value satisfies this schema, and the member `p` is required"],
             "{schema}"
         );
+    }
+    let problems = Folder::of_schema(r#"{"allOf":[{"type":"object"},{"type":"string"}]}"#).problems();
+    assert_eq!(problems, ["x.json:1:1: /: no object satisfies this schema, and a payload is an object"]);
+}
+
+// B30
+#[test]
+fn each_impossible_type_in_a_schema_of_thousands_of_lines_is_named() {
+    let definition = |index: usize| match index {
+        1499 => r#"{"type":"object","required":["a"],"properties":{"a":{"type":"string","enum":[1]}}}"#.to_owned(),
+        2499 => r#"{"required":["b"],"allOf":[{"type":"object"}],"additionalProperties":false}"#.to_owned(),
+        _ => r#"{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}"#.to_owned(),
+    };
+    let definitions: Vec<_> = (0..3000).map(|index| format!("\"d{index}\":{}", definition(index))).collect();
+    let members: Vec<_> =
+        (0..3000).map(|index| format!(r##""m{index}":{{"$ref":"#/definitions/d{index}"}}"##)).collect();
+    let schema = format!(
+        "{{\"required\":[\"m1499\",\"m2499\"],\"properties\":{{{}}},\"definitions\":{{\n{}}}}}",
+        members.join(","),
+        definitions.join(",\n")
+    );
+    assert_eq!(
+        Folder::of_schema(&schema).problems(),
+        [
+            "x.json:1501:57: /definitions/d1499/properties/a: no value satisfies this schema, and the member `a` is required",
+            "x.json:2501:55: /definitions/d2499/additionalProperties: no value satisfies this schema, and the member `b` is required",
+        ]
+    );
+}
+
+// B32
+#[test]
+fn both_keywords_for_definitions_are_read_and_one_name_in_both_is_no_merger() {
+    let schema = |dialect: &str, old: &str, new: &str| {
+        format!(
+            r##"{{"$schema":"{dialect}","properties":{{"p":{{"$ref":"#/definitions/{old}"}},"q":{{"$ref":"#/$defs/{new}"}}}},
+            "definitions":{{"{old}":{{"type":"object","properties":{{"x":{{"type":"string"}}}}}}}},
+            "$defs":{{"{new}":{{"type":"object","properties":{{"y":{{"type":"string"}}}}}}}}}}"##
+        )
+    };
+    for dialect in ["http://json-schema.org/draft-07/schema#", "https://json-schema.org/draft/2020-12/schema"] {
+        let code = Folder::of_schema(&schema(dialect, "old", "new")).code().expect("code");
+        assert!(code.contains("Option<Old>") && code.contains("Option<New>"), "{code}");
+        let problems = Folder::of_schema(&schema(dialect, "same", "same")).problems();
+        let [problem] = problems.as_slice() else { panic!("{problems:?}") };
+        assert!(problem.starts_with("x.json:2:28: /definitions/same: the type would be called `Same`, "), "{problem}");
+        assert!(problem.contains("as that of `x.json` at `/$defs/same`"), "{problem}");
     }
 }
 
@@ -86,6 +136,7 @@ fn annotations_are_taken() {
     assert!(Folder::of_schema(schema).code().expect("code").contains("pub p: "));
 }
 
+// B02, C11
 #[test]
 fn references_that_lead_nowhere_are_refused() {
     refused(r##"{"$ref":"#/definitions/none"}"##, "/$ref", "`x.json` has no `/definitions/none`");
@@ -94,8 +145,15 @@ fn references_that_lead_nowhere_are_refused() {
     refused(r#"{"$ref":"none.json"}"#, "/$ref", "cannot read `none.json`");
     refused(r#"{"$ref":7}"#, "/$ref", "must be a string");
     refused(r##"{"$ref":"#/properties/p"}"##, "", "leads back to itself");
+    let dynamic =
+        r##"{"$schema":"https://json-schema.org/draft/2020-12/schema","properties":{"p":{"$dynamicRef":"#none"}}}"##;
+    assert_eq!(
+        Folder::of_schema(dynamic).problems(),
+        ["x.json:1:78: /properties/p/$dynamicRef: the reference leads nowhere: `x.json` has no anchor `none`"]
+    );
 }
 
+// B01, B04
 #[test]
 fn nothing_is_read_outside_the_folder_or_from_the_network() {
     for reference in ["../secret.json", "a/../../secret.json"] {
@@ -113,6 +171,7 @@ fn nothing_is_read_outside_the_folder_or_from_the_network() {
     refused(r#"{"$ref":"/etc/passwd"}"#, "/$ref", "is not a relative path");
 }
 
+// C24
 #[test]
 fn a_payload_is_an_object() {
     let problems = Folder::of_schema(r#"{"type":"string"}"#).problems();
@@ -144,6 +203,7 @@ fn definitions_that_nothing_refers_to_are_checked_in_every_file() {
     );
 }
 
+// B30
 #[test]
 fn all_problems_of_a_run_are_reported_at_once() {
     let folder = Folder::new(&[

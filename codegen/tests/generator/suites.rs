@@ -12,9 +12,6 @@ fn gives_code(folder: &Folder) -> bool {
     match folder.code() {
         Ok(_) => true,
         Err(problems) => {
-            if std::env::var("DBG").is_ok() {
-                println!("PROBLEM {problems}");
-            }
             assert!(!problems.is_empty());
             for problem in problems.lines() {
                 assert!(problem.contains(": "), "{problem}");
@@ -71,6 +68,7 @@ fn every_schema_of_the_astronomy_collection_gives_code_or_problems() {
     assert!(names.len() > 50 && code > 0);
 }
 
+// C11
 #[test]
 fn a_broken_collection_file_is_no_panic() {
     let text = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../schemas/order-created.schema.json"))

@@ -355,9 +355,7 @@ pub mod r#type {
     #[derive(Clone, Debug, PartialEq)]
     pub struct Test {
         /// The member `test`.
-        pub test: ::core::option::Option<
-            ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
-        >,
+        pub test: ::core::option::Option<TestTest>,
         /// The member `text`.
         pub text: ::core::option::Option<::std::string::String>,
         /// The member `texts`.
@@ -482,6 +480,43 @@ pub mod r#type {
             Gpt35 = "gpt-3.5",
             Gpt352 = "gpt_3_5",
             Uber = "über",
+        }
+    }
+
+    /// Part of a payload.
+    ///
+    /// From schema `shadow.json` at `/properties/test`.
+    #[derive(Clone, Debug, PartialEq)]
+    pub enum TestTest {
+        /// The form `Boolean`.
+        Boolean(bool),
+        /// The form `Object`.
+        Object(::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>),
+    }
+
+    impl ::core::convert::From<bool> for TestTest {
+        fn from(value: bool) -> Self {
+            Self::Boolean(value)
+        }
+    }
+
+    impl ::core::convert::From<
+        ::std::collections::BTreeMap<::std::string::String, ::babelqueue::Json>,
+    > for TestTest {
+        fn from(
+            value: ::std::collections::BTreeMap<
+                ::std::string::String,
+                ::babelqueue::Json,
+            >,
+        ) -> Self {
+            Self::Object(value)
+        }
+    }
+
+    ::babelqueue::private::union! {
+        TestTest {
+            Boolean: Boolean,
+            Object: Object,
         }
     }
 
@@ -787,38 +822,30 @@ pub mod r#type {
     ///
     /// From schema `shadow.json` at `/definitions/Foo/properties/bar`.
     #[derive(Clone, Debug, PartialEq)]
-    pub struct FooBar2 {
-        /// The member `x`.
-        pub x: ::core::option::Option<::std::string::String>,
-        /// Members without a field of their own.
-        pub extra: ::std::collections::BTreeMap<
-            ::std::string::String,
-            ::babelqueue::Json,
-        >,
+    pub enum FooBar2 {
+        /// The form `Integer`.
+        Integer(i64),
+        /// The form `String`.
+        String(::std::string::String),
     }
 
-    impl FooBar2 {
-        /// `FooBar2` without any member but those that have a default.
-        #[must_use]
-        pub fn new() -> Self {
-            Self {
-                x: ::core::option::Option::None,
-                extra: ::std::collections::BTreeMap::new(),
-            }
+    impl ::core::convert::From<i64> for FooBar2 {
+        fn from(value: i64) -> Self {
+            Self::Integer(value)
         }
     }
 
-    impl ::core::default::Default for FooBar2 {
-        fn default() -> Self {
-            Self::new()
+    impl ::core::convert::From<::std::string::String> for FooBar2 {
+        fn from(value: ::std::string::String) -> Self {
+            Self::String(value)
         }
     }
 
-    ::babelqueue::private::object! {
+    ::babelqueue::private::union! {
         FooBar2 {
-            x: optional "x",
+            Integer: Integer,
+            String: String,
         }
-        others kept in extra
     }
 
     /// Publishes every message of the topic `type`.

@@ -2,6 +2,7 @@
 
 use super::{Dialect, Folder};
 
+// B01
 #[test]
 fn a_path_is_relative_to_the_file_that_writes_it() {
     let mut folder = Folder::new(&[
@@ -33,6 +34,7 @@ fn files_may_refer_to_each_other_in_a_circle() {
     assert_eq!((folder.all("x.json"), folder.all("y.json")), (vec!["y.json#".to_owned()], vec!["x.json#".to_owned()]));
 }
 
+// B01, B04
 #[test]
 fn nothing_outside_the_folder_is_read() {
     let mut folder = Folder::new(&[("a/x.json", "{}")]);
@@ -48,6 +50,7 @@ fn nothing_outside_the_folder_is_read() {
     assert_eq!(folder.resolver.sources.files_read(), ["schemas/a/x.json"]);
 }
 
+// B01, B04
 #[test]
 fn the_network_is_never_asked_and_the_host_is_named() {
     let mut folder = Folder::new(&[("x.json", "{}")]);
@@ -57,6 +60,7 @@ fn the_network_is_never_asked_and_the_host_is_named() {
     }
 }
 
+// B31, C11
 #[test]
 fn a_file_that_is_missing_or_broken_is_named() {
     let mut folder = Folder::new(&[("x.json", "{}"), ("y.json", "{\n \"a\": }"), ("z.json", "")]);

@@ -117,6 +117,7 @@ fn chain(count: usize) -> String {
     format!(r##"{{"oneOf":[{{"$ref":"#/definitions/d0"}}],"definitions":{{{}}}}}"##, definitions.join(",\n"))
 }
 
+// B07
 #[test]
 fn five_thousand_definitions_that_refer_to_each_other_are_followed() {
     let mut folder = Folder::new(&[("x.json", &chain(5000))]);
@@ -130,6 +131,7 @@ fn five_thousand_definitions_that_refer_to_each_other_are_followed() {
     assert!(last.problem("").to_string().starts_with("schemas/x.json:5000:1: /definitions/d4999: "));
 }
 
+// C11
 #[test]
 fn whatever_a_reference_says_the_outcome_is_a_place_or_a_reason() {
     let mut folder =

@@ -2,6 +2,7 @@
 
 use super::{Dialect, Folder};
 
+// B02
 #[test]
 fn a_json_pointer_leads_to_any_place() {
     let mut folder = Folder::new(&[(
@@ -36,6 +37,7 @@ fn a_json_pointer_leads_to_any_place() {
     }
 }
 
+// B04
 #[test]
 fn a_base_holds_only_inside_the_schema_that_declares_it() {
     let mut folder = Folder::new(&[(
@@ -136,6 +138,7 @@ fn names_that_come_twice_are_refused_where_they_are_used() {
     assert!(folder.problems().is_empty());
 }
 
+// B32
 #[test]
 fn both_keywords_for_definitions_are_read_in_every_edition() {
     for dialect in [Dialect::Draft4, Dialect::Draft7, Dialect::Draft2020] {
@@ -211,6 +214,7 @@ fn a_schema_is_read_by_the_edition_that_it_or_what_is_around_it_names() {
     }
 }
 
+// B04
 #[test]
 fn an_id_that_is_none_is_reported_at_its_place() {
     let mut folder = Folder::of(

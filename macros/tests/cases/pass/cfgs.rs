@@ -6,6 +6,7 @@ use babelqueue::{Job, babel_job};
 use serde::{Deserialize, Serialize};
 
 // `all()` is always true and `any()` never.
+// C21
 #[babel_job("urn:babel:orders:absent", key = id)]
 #[cfg(any())]
 #[derive(Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 #![no_implicit_prelude]
 
+// C18
 mod facade {
     pub mod messaging {
         pub use ::babelqueue::{Delivery, HandlerError, Job, Routes, babel_job, private, routes};

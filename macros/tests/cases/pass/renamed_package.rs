@@ -1,5 +1,6 @@
 //! `mq = { package = "babelqueue" }` in Cargo.toml: the crate has the name `mq` alone, and `::babelqueue` is no such thing.
 
+// C18
 extern crate babelqueue as mq;
 extern crate core as babelqueue;
 
