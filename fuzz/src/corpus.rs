@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::input::below;
 
-pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+/// The repository's root folder.
+pub(crate) fn root() -> &'static Path {
+    let package = Path::new(env!("CARGO_MANIFEST_DIR"));
+    package.parent().unwrap_or(package)
 }
 
 /// A folder beside the project; `None` where it is not there, which is said aloud.

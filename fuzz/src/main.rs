@@ -10,7 +10,7 @@ mod random;
 mod run;
 mod schemas;
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -82,7 +82,7 @@ fn run(wanted: &Wanted) -> std::io::Result<bool> {
 }
 
 fn one<T: Target>(target: &T, wanted: &Wanted) -> std::io::Result<bool> {
-    let faults = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/faults");
+    let faults = corpus::root().join("target/faults");
     if let Some(input) = &wanted.input {
         return run::saved(target, input, &faults);
     }

@@ -73,7 +73,7 @@ pub(crate) fn random<T: Target>(target: &T, options: Options, faults: &Path) -> 
     let inputs = (0..).map(|index| (index, target.input(&mut Random::new(options.seed, index))));
     let inputs = inputs.take_while(|_| started.elapsed() < options.time);
     watched(target, inputs, &mut count, faults)?;
-    println!(
+    eprintln!(
         "{}: {} inputs in {:.0} s, seed {}: {} accepted, {} refused, {} faults; slowest {} ms, peak memory {}",
         T::NAME,
         count.accepted + count.refused,
@@ -94,7 +94,7 @@ pub(crate) fn saved<T: Target>(target: &T, saved: &Path, faults: &Path) -> io::R
     let input = Input::load(saved)?;
     watched(target, [(0, input)].into_iter(), &mut count, faults)?;
     let outcome = if count.accepted > 0 { "accepted" } else { "refused" };
-    println!("{}: {outcome} in {} ms, {} faults", T::NAME, count.slowest.as_millis(), count.faults.len());
+    eprintln!("{}: {outcome} in {} ms, {} faults", T::NAME, count.slowest.as_millis(), count.faults.len());
     Ok(count.faults.is_empty())
 }
 
@@ -107,10 +107,11 @@ fn watched<T: Target>(
 ) -> io::Result<()> {
     panic::set_hook(Box::new(|panic| *lock(&PANIC) = Some(panic.to_string())));
     // An input is here before it is tried. So it is also known where the whole process ends, by its stack, say.
-    let folder = faults.join(format!("{}-running", T::NAME));
+    let folder = running_folder(faults).join(format!("babelqueue-fuzz-{}-{}", T::NAME, process::id()));
+    eprintln!("{}: the input that is being tried is in {}", T::NAME, folder.display());
     let running: Mutex<Option<Running>> = Mutex::new(None);
     let tried = thread::scope(|scope| {
-        let work = || try_all(target, inputs, count, &running, &folder);
+        let work = || try_all(target, inputs, count, &running, &folder, faults);
         let worker = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, work)?;
         while !worker.is_finished() {
             thread::sleep(WATCH);
@@ -128,6 +129,12 @@ fn watched<T: Target>(
     let ended = lock(&PANIC).take();
     tried.map_err(|error| io::Error::other(format!("{error} {}", ended.unwrap_or_default())))?;
     fs::remove_dir_all(&folder)
+}
+
+/// In memory where that is a folder: thousands of small files a second are written there.
+fn running_folder(faults: &Path) -> &Path {
+    let memory = Path::new("/dev/shm");
+    if memory.is_dir() { memory } else { faults }
 }
 
 struct Running {
@@ -157,8 +164,8 @@ fn try_all<T: Target>(
     count: &mut Count,
     running: &Mutex<Option<Running>>,
     folder: &Path,
+    faults: &Path,
 ) -> io::Result<()> {
-    let faults = folder.parent().unwrap_or(folder);
     for (index, input) in inputs {
         input.save(folder)?;
         let since = Instant::now();
@@ -199,7 +206,7 @@ fn report<T: Target>(index: u64, input: &Input, broken: &Broken, faults: &Path) 
     let folder = faults.join(format!("{}-{:016x}", T::NAME, input.hash()));
     input.save(&folder)?;
     let Broken { promise, detail } = broken;
-    println!("FAULT: {promise}\n{detail}\n  input {index}, {} bytes: {}", input.size(), folder.display());
+    eprintln!("FAULT: {promise}\n{detail}\n  input {index}, {} bytes: {}", input.size(), folder.display());
     Ok(folder)
 }
 

@@ -3,6 +3,7 @@
 #![cfg(feature = "schema")]
 
 mod collection;
+mod defaults;
 mod folder;
 mod golden;
 mod output;

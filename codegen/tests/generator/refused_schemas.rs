@@ -171,3 +171,21 @@ fn all_problems_of_a_run_are_reported_at_once() {
         assert!(problem.starts_with(start), "{problem} is not {start}");
     }
 }
+
+#[test]
+fn a_rust_type_that_is_no_path_is_refused_however_deep_it_nests() {
+    let deep = format!("{}u8{}", "Vec<".repeat(100_000), ">".repeat(100_000));
+    for path in ["Vec<", "1 +", "a b", "", deep.as_str()] {
+        refused(&format!("{{\"x-rust-type\":\"{path}\"}}"), "/x-rust-type", "is no path of a Rust type");
+    }
+}
+
+#[test]
+fn a_problem_is_one_line_whatever_the_names_in_the_schema_are() {
+    let inner = r##"{"title":"T","type":"object","properties":{"v":{"type":"integer"}}}"##;
+    let schema = format!(
+        r##"{{"properties":{{"a":{{"$ref":"#/$defs/x\nx.json:1:1: /"}},"b":{{"$ref":"#/$defs/y"}}}},"$defs":{{"x\nx.json:1:1: /":{inner},"y":{inner}}}}}"##
+    );
+    let problems = Folder::of_schema(&schema).problems();
+    assert!(problems.iter().all(|problem| problem.starts_with("x.json:1:")), "{problems:#?}");
+}
