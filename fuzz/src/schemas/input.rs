@@ -121,7 +121,7 @@ fn put(input: Input, folder: &str, files: Files) -> Input {
 fn made(random: &mut Random) -> Files {
     let faulty = random.one_in(4);
     let count = 1 + random.few(2);
-    let mut maker = Maker { random, faulty };
+    let mut maker = Maker { random, faulty, files: count };
     let mut files: Files =
         FILES[..count].iter().map(|name| ((*name).to_owned(), maker.file().to_string().into_bytes())).collect();
     files.push(("registry.json".to_owned(), registry(&FILES[..count]).to_string().into_bytes()));
@@ -138,7 +138,7 @@ fn changed(random: &mut Random, mut files: Files) -> Files {
             Some(mut json) if !random.one_in(5) => {
                 let faulty = random.one_in(2);
                 let mut fresh = |random: &mut Random| {
-                    let mut maker = Maker { random, faulty };
+                    let mut maker = Maker { random, faulty, files: 1 };
                     if maker.random.one_in(3) { maker.anything(2) } else { maker.schema(2) }
                 };
                 damage::values(random, &mut json, &mut fresh);

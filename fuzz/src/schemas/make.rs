@@ -133,29 +133,36 @@ const PATTERNS: [&str; 9] =
     ["", "^a", "^[a-z]+$", "(a+)+$", "\\p{L}", "^(?=a)(?!b)", "(", "\\d{1,1000}", "(?<n>x)\\k<n>"];
 const FORMATS: [&str; 12] =
     ["int8", "int32", "int64", "uint8", "uint32", "uint64", "float", "double", "date-time", "uuid", "decimal", "\u{0}"];
-pub(super) const FILES: [&str; 3] = ["x.json", "sub/y.json", "z z.json"];
-const DEFINITIONS: [&str; 3] = ["A", "list", "Order"];
+pub(super) const FILES: [&str; 3] = ["x.json", "y.json", "z z.json"];
+const DEFINITIONS: [(&str, &str); 3] = [("definitions", "A"), ("definitions", "Order"), ("$defs", "list")];
 
 pub(super) struct Maker<'a> {
     pub(super) random: &'a mut Random,
     /// Whether keywords may have values that they must not have, and references lead anywhere.
     pub(super) faulty: bool,
+    /// How many of [`FILES`] there are.
+    pub(super) files: usize,
 }
 
 impl Maker<'_> {
     /// A file: a schema with definitions that others refer to.
     pub(super) fn file(&mut self) -> Json {
         let Json::Object(mut members) = self.object(4) else { return Json::leaf("true") };
+        // A payload is an object.
+        if !self.faulty {
+            members.retain(|(name, _)| !["type", "const", "enum", "not"].map(quoted).contains(name));
+        }
         if self.random.one_in(3) {
             members.push((quoted("$schema"), self.value(Shape::Edition, 0)));
         }
-        let word = self.random.pick(&["definitions", "$defs"]);
-        members.retain(|(name, _)| *name != quoted(word));
-        let mut definitions: Vec<(String, Json)> = Vec::new();
-        for name in DEFINITIONS {
-            definitions.push((quoted(name), self.schema(3)));
+        for keyword in ["definitions", "$defs"] {
+            members.retain(|(name, _)| *name != quoted(keyword));
+            let mut definitions: Vec<(String, Json)> = Vec::new();
+            for (_, name) in DEFINITIONS.iter().filter(|(of, _)| *of == keyword) {
+                definitions.push((quoted(name), self.schema(3)));
+            }
+            members.push((quoted(keyword), Json::Object(definitions)));
         }
-        members.push((quoted(word), Json::Object(definitions)));
         Json::Object(members)
     }
 
@@ -183,11 +190,11 @@ impl Maker<'_> {
     fn keyword(&mut self) -> (&'static str, Shape) {
         let mut at = self.random.below(KEYWORDS.iter().map(|(_, _, weight)| weight).sum());
         for (name, shape, weight) in KEYWORDS {
-            if at < weight {
+            if at < weight && (self.faulty || !matches!(shape, Shape::Identity | Shape::RustType | Shape::Edition)) {
                 let shape = if self.faulty && self.random.one_in(30) { self.any_shape() } else { shape };
                 return (name, shape);
             }
-            at -= weight;
+            at = at.saturating_sub(weight);
         }
         ("type", Shape::Type)
     }
@@ -266,26 +273,28 @@ impl Maker<'_> {
 
     fn reference(&mut self) -> Json {
         let file = if self.random.one_in(3) {
-            self.random.pick(&["x.json", "sub/y.json", "z%20z.json", "y.json"])
+            FILES[self.random.below(self.files)].replace(' ', "%20")
         } else {
-            ""
+            String::new()
         };
-        let place = match self.random.below(if self.faulty { 9 } else { 7 }) {
-            0 => "",
-            1 | 2 => "#/definitions/A",
-            3 | 4 => "#/$defs/list",
-            5 => "#/definitions/Order",
-            6 => self.random.pick(&["#", "#here", "#node"]),
-            7 => self.random.pick(&["#/properties/a", "#/allOf/0", "#/items", "#/none", "#/~2", "#%zz", "#there"]),
-            _ => self.random.pick(&[
-                "https://e.test/x.json",
-                "http://json-schema.org/draft-07/schema#",
-                "../../etc/x.json",
-                "\u{0}",
-                "urn:x:y",
-            ]),
+        let (keyword, name) = DEFINITIONS[self.random.below(DEFINITIONS.len())];
+        let text = match self.random.below(if self.faulty { 10 } else { 8 }) {
+            0 => format!("{file}#"),
+            8 => file + self.random.pick(&["#here", "#/properties/a", "#/allOf/0", "#/none", "#/~2", "#%zz", "#node"]),
+            9 => self
+                .random
+                .pick(&[
+                    "https://e.test/x.json",
+                    "http://json-schema.org/draft-07/schema#",
+                    "../../etc/x.json",
+                    "\u{0}",
+                    "urn:x:y",
+                    "z.json",
+                ])
+                .to_owned(),
+            _ => format!("{file}#/{keyword}/{name}"),
         };
-        Json::string(&format!("{file}{place}"))
+        Json::string(&text)
     }
 
     /// Any value.
