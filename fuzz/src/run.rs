@@ -17,7 +17,7 @@ use crate::random::Random;
 /// How long one input may take; the slowest takes a small part of it, on a busy machine, too.
 const DEADLINE: Duration = Duration::from_secs(10);
 /// How much memory the process may take, in MiB.
-const MEMORY: u64 = 1024;
+const MEMORY: u64 = 256;
 /// The inputs are tried on a small stack, as this is compiled with optimisation and a build script is not.
 const STACK: usize = 512 * 1024;
 const WATCH: Duration = Duration::from_millis(20);
@@ -70,6 +70,7 @@ static PANIC: Mutex<Option<String>> = Mutex::new(None);
 pub(crate) fn random<T: Target>(target: &T, options: Options, faults: &Path) -> io::Result<bool> {
     let started = Instant::now();
     let mut count = Count::default();
+    eprintln!("{}: seed {}", T::NAME, options.seed);
     let inputs = (0..).map(|index| (index, target.input(&mut Random::new(options.seed, index))));
     let inputs = inputs.take_while(|_| started.elapsed() < options.time);
     watched(target, inputs, &mut count, faults)?;
@@ -108,7 +109,7 @@ fn watched<T: Target>(
     panic::set_hook(Box::new(|panic| *lock(&PANIC) = Some(panic.to_string())));
     // An input is here before it is tried. So it is also known where the whole process ends, by its stack, say.
     let folder = running_folder(faults).join(format!("babelqueue-fuzz-{}-{}", T::NAME, process::id()));
-    eprintln!("{}: the input that is being tried is in {}", T::NAME, folder.display());
+    eprintln!("{}: what is being tried is in {}", T::NAME, folder.display());
     let running: Mutex<Option<Running>> = Mutex::new(None);
     let tried = thread::scope(|scope| {
         let work = || try_all(target, inputs, count, &running, &folder, faults);
@@ -120,6 +121,7 @@ fn watched<T: Target>(
             {
                 // Nothing stops a thread: the process ends here.
                 let _ = report::<T>(running.index, &running.input, &fault, faults);
+                let _ = fs::remove_dir_all(&folder);
                 process::exit(1);
             }
         }
@@ -206,7 +208,7 @@ fn report<T: Target>(index: u64, input: &Input, broken: &Broken, faults: &Path) 
     let folder = faults.join(format!("{}-{:016x}", T::NAME, input.hash()));
     input.save(&folder)?;
     let Broken { promise, detail } = broken;
-    eprintln!("FAULT: {promise}\n{detail}\n  input {index}, {} bytes: {}", input.size(), folder.display());
+    eprintln!("FAULT: {promise}\n  {detail}\n  input {index}, {} bytes: {}", input.size(), folder.display());
     Ok(folder)
 }
 
