@@ -164,7 +164,8 @@ impl Config {
     }
 
     /// Whether an optional member that is missing has its `default`, and is always written; it has unless this is
-    /// called. Without it the member is an `Option`.
+    /// called. Without it the member is an `Option`, and so it is where writing it could break `maxProperties` or
+    /// `dependentRequired`.
     pub fn fill_defaults(mut self, on: bool) -> Self {
         self.options.fill_defaults = on;
         self
@@ -223,6 +224,7 @@ impl Config {
     fn code(&self, arena: &mut Arena) -> Result<String, Error> {
         let crate_path = path("crate_path", &self.crate_path)?;
         let derives = self.derives.iter().map(|derive| path("derive", derive)).collect::<Result<_, _>>()?;
+        self.options.formats.values().try_for_each(|given| path("format", given).map(drop))?;
         let style = Style { crate_path, json_schema: self.json_schema, derives, non_exhaustive: self.non_exhaustive };
         let mut entries = self.entries(arena)?;
         arena.read_payloads(&entries);

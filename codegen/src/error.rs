@@ -1,6 +1,6 @@
 //! Everything that is wrong with a registry and its schemas, one line a problem.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 /// All problems of one run, sorted by file and place.
 ///
@@ -46,7 +46,7 @@ impl From<Problem> for Error {
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.file)?;
+        plain(f, &self.file)?;
         if let Some((line, column)) = self.place {
             write!(f, ":{line}:{column}")?;
         }
@@ -55,8 +55,14 @@ impl fmt::Display for Problem {
             Some("") => f.write_str(": /")?,
             Some(pointer) => write!(f, ": {}", pointer.escape_debug())?,
         }
-        write!(f, ": {}", self.reason)
+        f.write_str(": ")?;
+        plain(f, &self.reason)
     }
+}
+
+/// Names in schemas may hold line breaks and worse, and a problem is one line.
+fn plain(f: &mut fmt::Formatter<'_>, text: &str) -> fmt::Result {
+    text.chars().try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_debug()) } else { f.write_char(c) })
 }
 
 impl fmt::Display for Error {

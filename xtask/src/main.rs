@@ -5,6 +5,7 @@ mod bench;
 mod cargo;
 mod ci;
 mod conformance;
+mod fuzz;
 mod kafka;
 mod net;
 mod paths;
@@ -33,6 +34,10 @@ Usage: cargo xtask <command>
   bench waiting [minutes]
                  measure the memory of a reinjector that holds a million records
   bench codegen  measure the generator with many schemas
+  fuzz [schemas|envelopes] [--minutes n] [--seed n] [--input folder]
+                 feed the generator and the evolution gate with random schema folders, and what reads
+                 messages with random ones: ten minutes in all, unless told otherwise. What fails is
+                 kept in target/faults/, and --input tries it again
   ci             check formatting, lints, documentation and the example
   kafka start    start an Apache Kafka broker of this checkout and leave it running
   kafka stop     stop it
@@ -77,6 +82,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["conformance"] => conformance::run().map(|()| ExitCode::SUCCESS),
         ["schema-suite", words @ ..] => schema_suite::run(words),
         ["bench", arguments @ ..] => bench::run(arguments).map(|()| ExitCode::SUCCESS),
+        ["fuzz", words @ ..] => fuzz::run(words).map(|()| ExitCode::SUCCESS),
         ["ci"] => ci::run().map(|()| ExitCode::SUCCESS),
         ["kafka", "start"] => kafka::start(),
         ["kafka", "stop"] => kafka::stop(),

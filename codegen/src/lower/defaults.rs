@@ -31,20 +31,32 @@ impl Lowering<'_> {
     }
 
     pub(super) fn settle_defaults(&mut self) {
-        let pending = std::mem::take(&mut self.defaults);
-        let of_field: HashMap<_, _> = pending.iter().map(|pending| (pending.field, &pending.at)).collect();
-        let reader = Reader { types: &self.types, of_field: &of_field };
-        let mut settled = Vec::new();
-        for Pending { at, slot, field } in &pending {
-            let Some(json) = at.json() else { continue };
-            match reader.slot(slot, json, &Pointer::default(), 0) {
-                Ok(value) => settled.push((*field, value)),
-                Err((place, reason)) => {
-                    let place = place.tokens().fold(at.clone(), |at, token| at.join(&token));
-                    self.arena.warnings.push(place.problem(format!("the default does not fit its schema: {reason}")));
+        let mut pending = std::mem::take(&mut self.defaults);
+        pending.retain(|pending| self.may_be_filled(pending.field));
+        // One that does not fit leaves its member an option, which the values of the others must know.
+        let settled = loop {
+            let of_field: HashMap<_, _> = pending.iter().map(|pending| (pending.field, &pending.at)).collect();
+            let reader = Reader { types: &self.types, of_field: &of_field };
+            let (mut settled, mut misfits) = (Vec::new(), Vec::new());
+            for (index, Pending { at, slot, field }) in pending.iter().enumerate() {
+                let Some(json) = at.json() else { continue };
+                match reader.slot(slot, json, &Pointer::default(), 0) {
+                    Ok(value) => settled.push((*field, value)),
+                    Err((place, reason)) => {
+                        let place = place.tokens().fold(at.clone(), |at, token| at.join(&token));
+                        let reason = format!("the default does not fit its schema: {reason}");
+                        misfits.push((index, place.problem(reason)));
+                    }
                 }
             }
-        }
+            if misfits.is_empty() {
+                break settled;
+            }
+            for (index, problem) in misfits.into_iter().rev() {
+                pending.remove(index);
+                self.arena.warnings.push(problem);
+            }
+        };
         for ((id, index), value) in settled {
             if let Some(Kind::Struct(object)) = self.types.get_mut(id).map(|ty| &mut ty.kind)
                 && let Some(field) = object.fields.get_mut(index)
@@ -54,6 +66,17 @@ impl Lowering<'_> {
                 field.presence = Presence::Default(value);
             }
         }
+    }
+
+    /// Whether an object that is valid without a member stays valid with it: a default is always written.
+    fn may_be_filled(&self, (id, index): (TypeId, usize)) -> bool {
+        let Some(Kind::Struct(object)) = self.types.get(id).map(|ty| &ty.kind) else { return false };
+        let Some(field) = object.fields.get(index) else { return false };
+        !object.rules.iter().any(|rule| match rule {
+            Rule::MaxProperties(_) => true,
+            Rule::DependentRequired(name, _) => *name == field.wire,
+            _ => false,
+        })
     }
 }
 

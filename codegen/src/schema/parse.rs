@@ -8,6 +8,9 @@ use crate::load::Failure;
 use crate::model::{Kinds, Rule};
 use crate::resolve::{Dialect, Location, Target};
 
+/// How much may be nested in the path of a Rust type.
+const MAX_NESTED: usize = 32;
+
 /// Reads the schema at `place`; what is wrong with it is reported.
 pub(super) fn schema(arena: &mut Arena, place: &Location) -> Schema {
     let Some(json) = place.json() else { return Schema::anything(place.clone()) };
@@ -84,11 +87,22 @@ fn definitions(reader: &mut Reader<'_>) {
     }
 }
 
+/// The path of a Rust type.
+fn rust_type(reader: &mut Reader<'_>) -> Option<String> {
+    let path = reader.text("x-rust-type")?;
+    // The parser's stack grows with what is nested.
+    let nested = path.chars().filter(|c| matches!(c, '<' | '(' | '[' | '{')).count();
+    if nested > MAX_NESTED || syn::parse_str::<syn::TypePath>(&path).is_err() {
+        return reader.refuse("x-rust-type", format!("`{}` is no path of a Rust type", path.escape_debug()));
+    }
+    Some(path)
+}
+
 fn annotations(reader: &mut Reader<'_>, schema: &mut Schema) {
     let some = |text: Option<String>| text.filter(|text| !text.trim().is_empty());
     schema.title = some(reader.text("title"));
     schema.description = some(reader.text("description"));
-    schema.rust_type = reader.text("x-rust-type");
+    schema.rust_type = rust_type(reader);
     schema.rust_name = reader.text("x-rust-name");
     schema.sensitive = match reader.json.get("x-gdpr-sensitive").map(|json| &json.value) {
         None | Some(Value::Bool(false)) => false,

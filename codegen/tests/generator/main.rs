@@ -4,6 +4,7 @@
 
 mod build_script;
 mod collection;
+mod defaults;
 mod folder;
 mod golden;
 mod output;

@@ -231,3 +231,22 @@ fn all_problems_of_a_run_are_reported_at_once() {
         assert!(problem.starts_with(start), "{problem} is not {start}");
     }
 }
+
+#[test]
+fn a_rust_type_that_is_no_path_is_refused_however_deep_it_nests() {
+    let deep = format!("{}u8{}", "Vec<".repeat(100_000), ">".repeat(100_000));
+    for path in ["Vec<", "1 +", "a b", "", deep.as_str()] {
+        refused(&format!("{{\"x-rust-type\":\"{path}\"}}"), "/x-rust-type", "is no path of a Rust type");
+    }
+}
+
+#[test]
+fn a_problem_is_one_line_whatever_the_names_in_the_schema_are() {
+    let problems = Folder::of_schema(
+        r##"{"properties":{"a":{"$ref":"#/$defs/x\nx"},"b":{"$ref":"#/$defs/y"}},
+        "$defs":{"x\nx":{"title":"T","properties":{"v":{}}},"y":{"title":"T","x-rust-name":"Xx","properties":{"v":{}}}}}"##,
+    )
+    .problems();
+    let [problem] = problems.as_slice() else { panic!("not one line: {problems:#?}") };
+    assert!(problem.ends_with(r"at `/$defs/x\nx`; change a title or the name of a definition"), "{problem}");
+}

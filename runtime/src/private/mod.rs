@@ -1,6 +1,7 @@
 //! The one hidden door for macros and generated code. Not part of the public API: it changes without notice.
 
 pub mod conformance;
+pub mod fuzz;
 mod state;
 mod urns;
 
