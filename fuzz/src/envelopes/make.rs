@@ -5,7 +5,7 @@ use std::io;
 use crate::corpus::{beside, json_files};
 use crate::damage::{self, ODD};
 use crate::input::Input;
-use crate::json::Json;
+use crate::json::{Json, quoted};
 use crate::random::Random;
 
 const SAMPLES: [&str; 3] = [
@@ -131,12 +131,12 @@ fn envelope(random: &mut Random) -> Json {
         _ => Json::leaf(random.pick(&ODD)),
     };
     for name in ["job", "data", "meta", "attempts"] {
-        members.push((crate::json::quoted(name), shape(random, name)));
+        members.push((quoted(name), shape(random, name)));
     }
     for _ in 0..random.few(6) {
         let name = random.pick(&ENVELOPE);
         let at = random.below(members.len() + 1);
-        members.insert(at, (crate::json::quoted(name), shape(random, name)));
+        members.insert(at, (quoted(name), shape(random, name)));
     }
     Json::Object(members)
 }
@@ -150,7 +150,7 @@ fn object(random: &mut Random, names: &[&str]) -> Json {
             1 => Json::leaf(random.pick(&["0", "1", "1749132727000"])),
             _ => Json::leaf(random.pick(&[r#""a""#, r#""orders""#, r#""\u00e9\n""#, r#""failed""#, "null"])),
         };
-        members.push((crate::json::quoted(name), value));
+        members.push((quoted(name), value));
     }
     Json::Object(members)
 }
@@ -162,13 +162,12 @@ fn payload(random: &mut Random) -> Json {
         if random.one_in(4) || (name == "id" && !random.one_in(8)) {
             let fitting = !odd || !random.one_in(6);
             let value = if fitting { random.pick(values) } else { random.pick(&ODD) };
-            members.push((crate::json::quoted(name), Json::read(value).unwrap_or_else(|| Json::leaf(value))));
+            members.push((quoted(name), Json::read(value).unwrap_or_else(|| Json::leaf(value))));
         }
     }
     if odd {
         for _ in 0..random.few(3) {
-            members
-                .push((crate::json::quoted(random.pick(&["id", "", "unknown", "/~"])), Json::leaf(random.pick(&ODD))));
+            members.push((quoted(random.pick(&["id", "", "unknown", "/~"])), Json::leaf(random.pick(&ODD))));
         }
     }
     Json::Object(members)

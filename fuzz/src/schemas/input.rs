@@ -40,7 +40,7 @@ pub(super) fn corpus() -> io::Result<Vec<Files>> {
         for name in names {
             let mut folder = files.clone();
             folder.push(("registry.json".to_owned(), registry(&[&name]).to_string().into_bytes()));
-            folders.push(with_those_named(folder, &name));
+            folders.push(with_those_named(&folder, &name));
         }
     }
     if let Some(suite) = beside("json-schema-test-suite") {
@@ -69,14 +69,14 @@ pub(super) fn corpus() -> io::Result<Vec<Files>> {
 }
 
 /// The files of a large folder that a file names, and those that they name; the registry, too.
-fn with_those_named(files: Files, name: &str) -> Files {
+fn with_those_named(files: &[(String, Vec<u8>)], name: &str) -> Files {
     let stem = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
     let mut kept: Vec<&str> = vec!["registry.json", name];
     let mut next = 0;
     while let Some(name) = kept.get(next) {
         let text = files.iter().find(|(path, _)| path == name).map(|(_, text)| String::from_utf8_lossy(text));
         let text = text.unwrap_or_default();
-        for (path, _) in &files {
+        for (path, _) in files {
             if !kept.contains(&path.as_str()) && text.contains(&stem(path)) {
                 kept.push(path);
             }
