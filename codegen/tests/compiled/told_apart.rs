@@ -6,7 +6,7 @@ use crate::unions::unions::{
 use serde_json::{Value, from_str, from_value, json, to_string, to_value};
 
 /// Why `value` is no `T`, without the place.
-fn refused<T: babelqueue::private::serde::de::DeserializeOwned>(value: &Value) -> String {
+fn refused<T: serde::de::DeserializeOwned>(value: &Value) -> String {
     match from_value::<T>(value.clone()) {
         Ok(_) => panic!("{value} is taken"),
         Err(error) => error.to_string(),
