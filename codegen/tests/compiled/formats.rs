@@ -10,7 +10,8 @@ use crate::{formats_chrono, formats_time};
 pub struct Timestamp(#[serde(with = "time::serde::rfc3339")] pub time::OffsetDateTime);
 
 const VISIT: &str = r#"{"id":"6b5bd5fb-4b1b-4a8e-8f86-0e3bb5d3a6f1","begins":"2026-03-01T09:30:00+01:00","ends":null}"#;
-const DAYS: &str = r#"{"id":"6b5bd5fb-4b1b-4a8e-8f86-0e3bb5d3a6f1","begins":"2026-03-01T09:30:00+01:00","days":["2026-03-01"]}"#;
+const DAYS: &str =
+    r#"{"id":"6b5bd5fb-4b1b-4a8e-8f86-0e3bb5d3a6f1","begins":"2026-03-01T09:30:00+01:00","days":["2026-03-01"]}"#;
 
 #[test]
 fn what_is_read_as_another_crates_type_is_written_as_it_was() {
