@@ -215,6 +215,32 @@ async fn committed_soon(broker: &TestBroker, offset: i64) -> Option<i64> {
 }
 
 #[tokio::test]
+async fn at_a_shutdown_what_runs_finishes_and_what_waits_for_its_key_is_left() {
+    for (order, handled) in [(ProcessingOrder::Key, 2), (ProcessingOrder::Unordered, 4)] {
+        let (broker, kafka) = broker(1);
+        publish(&kafka, [Packed { parcel: 1, step: 0 }]).await;
+        publish(&kafka, (0..3).map(|step| Packed { parcel: 0, step })).await;
+        let mut running = Running::start(kafka.consumer(GROUP).order(order), 0);
+        running.handled().await;
+        // The last of them has come as far as it may.
+        let (floor, at_work) = (Arc::clone(&running.floor), if order == ProcessingOrder::Key { 1 } else { 3 });
+        while floor.running.load(Ordering::SeqCst) < at_work {
+            tokio::task::yield_now().await;
+        }
+        running.handle.shutdown();
+        // Opened once the shutdown is on its way: without waiting for the handlers it would end before.
+        let opened = tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_millis(300)).await;
+            floor.gate.add_permits(3);
+        });
+        let summary = running.stop().await;
+        opened.await.unwrap();
+        assert_eq!(summary.handled, handled, "{order:?}");
+        assert_eq!(committed(&broker, GROUP, 0), Some(i64::try_from(handled).unwrap()));
+    }
+}
+
+#[tokio::test]
 async fn a_handler_that_outlasts_the_shutdown_is_the_only_record_left_and_holds_the_commit() {
     for order in [ProcessingOrder::Key, ProcessingOrder::Unordered] {
         let (broker, kafka) = broker(1);
