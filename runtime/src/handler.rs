@@ -245,23 +245,15 @@ pub struct Delivery {
 }
 
 impl Delivery {
-    /// The delivery of the first record of a batch.
+    /// The delivery of a record of a batch.
     pub(crate) fn new(
         kafka: Kafka,
         retry_topics: Arc<[RetryTopics]>,
         partition: TopicPartition,
         batch: Arc<Batch>,
+        index: usize,
     ) -> Self {
-        Self {
-            kafka,
-            retry_topics,
-            partition,
-            batch,
-            index: 0,
-            attempts: 0,
-            body_trace_id: None,
-            body_message_id: None,
-        }
+        Self { kafka, retry_topics, partition, batch, index, attempts: 0, body_trace_id: None, body_message_id: None }
     }
 
     /// A record of which no more is known yet.
@@ -280,6 +272,15 @@ impl Delivery {
     #[cfg(feature = "validate")]
     pub(crate) fn kafka(&self) -> &Kafka {
         &self.kafka
+    }
+
+    pub(crate) fn batch(&self) -> Arc<Batch> {
+        Arc::clone(&self.batch)
+    }
+
+    /// The partition that the record was read from, with its topic.
+    pub(crate) fn at(&self) -> &TopicPartition {
+        &self.partition
     }
 
     pub(crate) fn record(&self) -> Option<Record<'_>> {

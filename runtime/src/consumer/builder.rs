@@ -2,6 +2,8 @@
 
 use std::{fmt, sync::Arc, time::Duration};
 
+use tokio::sync::Semaphore;
+
 use super::{Consumer, RecordError};
 use crate::{
     client::Kafka,
@@ -13,6 +15,21 @@ use crate::{
     settle::{Exhausted, Rules, UnknownUrn},
 };
 
+/// Which records of a partition a consumer may handle at the same time. Partitions are always handled side by side, and
+/// offsets are committed up to the first unfinished record in every order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ProcessingOrder {
+    /// One after another, in the order of the partition.
+    #[default]
+    Partition,
+    /// Records with one key one after another, in the order of the partition; those with different keys, or with none, at
+    /// the same time.
+    Key,
+    /// Any at the same time.
+    Unordered,
+}
+
 /// Settings of a consumer; start it by [`ConsumerBuilder::serve`].
 #[derive(Clone)]
 #[must_use = "a consumer starts with `.serve(routes).run_until(…)`"]
@@ -23,6 +40,8 @@ pub struct ConsumerBuilder {
     pub(super) retry_topics: Vec<RetryTopics>,
     pub(super) rules: Rules,
     pub(super) idempotency: Option<Idempotency>,
+    pub(super) order: ProcessingOrder,
+    pub(super) concurrency: usize,
     pub(super) commit_interval: Duration,
     pub(super) shutdown_timeout: Duration,
     pub(super) hooks: Hooks,
@@ -67,6 +86,8 @@ impl Kafka {
             retry_topics: Vec::new(),
             rules: Rules { max_tries: 3, unknown_urn: UnknownUrn::default(), exhausted: Exhausted::default() },
             idempotency: None,
+            order: ProcessingOrder::default(),
+            concurrency: 256,
             commit_interval: Duration::from_secs(1),
             shutdown_timeout: Duration::from_secs(30),
             hooks: Hooks::default(),
@@ -117,6 +138,22 @@ impl ConsumerBuilder {
         self
     }
 
+    /// Which records of a partition may be handled at the same time; by default none.
+    ///
+    /// Where some are, each handler is a task of its own. A failed record holds up no other one, in every order: what has
+    /// its key goes on while it waits on its retry topic. At most 16,384 records of a partition are taken from the first
+    /// unfinished one on, so a handler that does not end holds up its partition sooner or later.
+    pub fn order(mut self, order: ProcessingOrder) -> Self {
+        self.order = order;
+        self
+    }
+
+    /// How many handlers may run at the same time in this consumer, over all its partitions; 256 by default.
+    pub fn concurrency(mut self, handlers: usize) -> Self {
+        self.concurrency = handlers;
+        self
+    }
+
     /// How often finished records are committed; 1 s by default. After a crash at most this much is handled again,
     /// together with what was being handled. A commit costs one request to the broker.
     pub fn commit_interval(mut self, interval: Duration) -> Self {
@@ -158,6 +195,9 @@ impl ConsumerBuilder {
         }
         if !topics.iter().all(|topic| is_topic_name(topic)) {
             return refuse("topics", "hold a name that Kafka takes for no topic; patterns are not supported");
+        }
+        if !(1..=Semaphore::MAX_PERMITS).contains(&self.concurrency) {
+            return refuse("concurrency", "has to be at least 1, and a number of handlers that can run at once");
         }
         if self.rules.max_tries == 0 {
             return refuse("max_tries", "has to be at least 1");
@@ -204,6 +244,8 @@ impl fmt::Debug for ConsumerBuilder {
             .field("retry_topics", &self.retry_topics)
             .field("rules", &self.rules)
             .field("idempotency", &self.idempotency)
+            .field("order", &self.order)
+            .field("concurrency", &self.concurrency)
             .field("commit_interval", &self.commit_interval)
             .field("shutdown_timeout", &self.shutdown_timeout)
             .finish_non_exhaustive()

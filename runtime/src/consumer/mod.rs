@@ -1,13 +1,15 @@
 //! The consumer (contract section 3): process, then commit.
 //!
 //! Top to bottom: [`Consumer::run_until`] starts the member and gives each assigned partition a worker; a worker takes
-//! its records in order through gate, route, decode and handle, and settles each one. What is finished is committed by
-//! the member's own thread.
+//! its records, one after another or side by side, through gate, route, decode and handle, and settles each one. What is
+//! finished is committed by the member's own thread.
 
 mod builder;
 mod hop;
+mod process;
 mod report;
 mod settlement;
+mod side_by_side;
 mod worker;
 
 use std::{
@@ -17,11 +19,14 @@ use std::{
     sync::Arc,
 };
 
+use tokio::sync::Semaphore;
+
 pub use self::{
-    builder::ConsumerBuilder,
+    builder::{ConsumerBuilder, ProcessingOrder},
     report::{ConsumerError, Reason, RecordError, Settled, Summary},
 };
 use self::{
+    process::Processor,
     settlement::{Counts, Settlement},
     worker::Worker,
 };
@@ -100,12 +105,19 @@ impl Consumer {
                 commit_interval: self.settings.commit_interval,
             },
         )?;
+        let counts = Arc::<Counts>::default();
         let mut running = Running {
             member,
-            counts: Arc::default(),
             settings: &self.settings,
+            processor: Arc::new(Processor {
+                routes: Arc::clone(&self.routes),
+                idempotency: self.settings.idempotency.clone(),
+                unknown_urn: self.settings.rules.unknown_urn,
+                counts: Arc::clone(&counts),
+            }),
+            handlers: Arc::new(Semaphore::new(self.settings.concurrency)),
             retry_topics: self.settings.retry_topics.clone().into(),
-            routes: &self.routes,
+            counts,
         };
         let cause = running.until(signal, &self.shutdown).await;
         let summary = running.shut_down().await;
@@ -121,10 +133,11 @@ impl Consumer {
 struct Running<'a> {
     /// A worker ends with the cause for all to end, if it had one.
     member: Member<Option<Cause>>,
-    counts: Arc<Counts>,
     settings: &'a ConsumerBuilder,
+    processor: Arc<Processor>,
+    handlers: Arc<Semaphore>,
     retry_topics: Arc<[RetryTopics]>,
-    routes: &'a Arc<Routes>,
+    counts: Arc<Counts>,
 }
 
 impl Running<'_> {
@@ -149,10 +162,11 @@ impl Running<'_> {
     fn start(&mut self, assigned: Assigned) {
         let Assigned { partition, batches, progress } = assigned;
         let worker = Worker {
-            routes: Arc::clone(self.routes),
+            order: self.settings.order,
+            processor: Arc::clone(&self.processor),
+            handlers: Arc::clone(&self.handlers),
             retry_topics: Arc::clone(&self.retry_topics),
             batches,
-            idempotency: self.settings.idempotency.clone(),
             settlement: Settlement::new(
                 self.settings,
                 partition.clone(),

@@ -31,7 +31,7 @@ use crate::{
     event::Event,
     handler::Delivery,
     headers,
-    kafka::{OutgoingRecord, Progress, SendError, Sent},
+    kafka::{OutgoingRecord, Progress, SendError, Sent, Ticket},
     member::{Left, ended_or_panicked},
     record::TopicPartition,
     retry_topics::RetryTopics,
@@ -53,6 +53,11 @@ pub(super) struct Counts {
 }
 
 impl Counts {
+    /// One more record that the idempotency guard has skipped.
+    pub(super) fn duplicate(&self) {
+        self.duplicates.fetch_add(1, Ordering::Relaxed);
+    }
+
     pub(super) fn summary(&self, left: Left) -> Summary {
         let Left { unfinished, uncommitted, left_group } = left;
         let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
@@ -105,34 +110,40 @@ impl Settlement {
     }
 
     /// Carries out the policy; returns the record if it has to stop the consumer.
-    pub(super) async fn settle(&mut self, delivery: &Delivery, offset: i64, outcome: &Outcome) -> Option<RecordError> {
+    pub(super) async fn settle(
+        &mut self,
+        delivery: &Delivery,
+        ticket: Ticket,
+        outcome: &Outcome,
+    ) -> Option<RecordError> {
+        let offset = delivery.offset();
         let decision = decide(outcome, delivery.attempts, self.topics.as_ref(), &self.rules);
         match decision {
             Decision::Commit => {
                 tracing::debug!(at = %self.partition, offset, trace_id = delivery.trace_id(), "handled");
-                self.finish(offset, &self.counts.handled);
+                self.finish(ticket, &self.counts.handled);
                 return None;
             }
             Decision::Delete => {
                 tracing::info!(at = %self.partition, offset, trace_id = delivery.trace_id(), "no handler, let go by");
-                self.finish(offset, &self.counts.deleted);
+                self.finish(ticket, &self.counts.deleted);
                 return None;
             }
             _ => {}
         }
         let explained = explain(outcome)?;
-        let mut error = self.describe(delivery, offset, &explained);
+        let mut error = self.describe(delivery, &explained);
         let dead_letters = self.topics.as_ref().and_then(RetryTopics::dead_letter_topic_name);
         let hop = Hop::new(delivery, &self.partition, &decision, dead_letters, explained);
         match hop.and_then(|(hop, form)| Some((hop.record(form)?, hop, form))) {
             Some((record, hop, form)) => {
-                self.write(record, hop, form, error).await;
+                self.write(record, hop, form, error, ticket).await;
                 None
             }
             None if decision == Decision::Drop => {
                 error.settled = Settled::Dropped;
                 report(&self.hooks, &error);
-                self.finish(offset, &self.counts.dropped);
+                self.finish(ticket, &self.counts.dropped);
                 None
             }
             None => {
@@ -142,18 +153,13 @@ impl Settlement {
         }
     }
 
-    /// One more record that the idempotency guard has skipped.
-    pub(super) fn count_duplicate(&self) {
-        self.counts.duplicates.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn finish(&self, offset: i64, counter: &AtomicU64) {
+    fn finish(&self, ticket: Ticket, counter: &AtomicU64) {
         counter.fetch_add(1, Ordering::Relaxed);
-        self.progress.finish(offset);
+        self.progress.finish(ticket);
     }
 
     /// Writes a record to another topic, in turn, and leaves the wait for its acknowledgement to a task.
-    async fn write(&mut self, record: OutgoingRecord, hop: Hop, form: Form, error: RecordError) {
+    async fn write(&mut self, record: OutgoingRecord, hop: Hop, form: Form, error: RecordError, ticket: Ticket) {
         let kib = u32::try_from(hop.size() / 1024).unwrap_or(u32::MAX).saturating_add(1).min(UNSETTLED_KIB);
         let room = tokio::select! {
             biased;
@@ -163,13 +169,13 @@ impl Settlement {
         };
         // The room is never closed, and a client that does not start is found out before the first record.
         let (Ok(room), Ok(sink)) = (room, self.kafka.sink()) else { return };
-        self.progress.pass(error.offset);
         let sending = sink.queue(record).await;
         let write = Write {
             kafka: self.kafka.clone(),
             progress: Arc::clone(&self.progress),
             hooks: self.hooks.clone(),
             counts: Arc::clone(&self.counts),
+            ticket,
             hop,
             form,
             error,
@@ -197,7 +203,7 @@ impl Settlement {
     }
 
     /// What is known of the record; that it stops the consumer unless something else is done with it.
-    fn describe(&self, delivery: &Delivery, offset: i64, explained: &Explained) -> RecordError {
+    fn describe(&self, delivery: &Delivery, explained: &Explained) -> RecordError {
         let headers = delivery.headers();
         let (urn, trace_id) = (headers.get_str(headers::JOB), headers.get_str(headers::TRACE_ID));
         // What is not spoken here, or named by its header and not known, is not decoded (contract section 3).
@@ -215,7 +221,7 @@ impl Settlement {
         let trace_id = trace_id.or_else(|| body.as_ref().and_then(Envelope::trace_id));
         RecordError {
             partition: self.partition.clone(),
-            offset,
+            offset: delivery.offset(),
             urn: urn.map(str::to_owned),
             trace_id: trace_id.map(str::to_owned),
             reason: explained.reason,
@@ -231,6 +237,7 @@ struct Write {
     progress: Arc<Progress>,
     hooks: Hooks,
     counts: Arc<Counts>,
+    ticket: Ticket,
     hop: Hop,
     form: Form,
     error: RecordError,
@@ -262,7 +269,7 @@ impl Write {
                 Err(Undelivered::ClientEnded(error)) => return Err(error),
             }
         }
-        self.progress.settle(self.error.offset);
+        self.progress.finish(self.ticket);
         self.error.settled = self.hop.settled(self.form);
         match self.error.settled {
             Settled::Retry { .. } => &self.counts.retried,

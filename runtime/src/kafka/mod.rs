@@ -20,7 +20,7 @@ mod waker;
 
 pub(crate) use admin::{Admin, Found, FoundTopics, NewTopic, Settings, is_without_admin_calls};
 pub(crate) use ends::ends;
-pub(crate) use offsets::Progress;
+pub(crate) use offsets::{Progress, Ticket};
 pub(crate) use pipeline::{Landed, Pipeline};
 pub(crate) use settings::check;
 pub use sink::OutgoingRecord;

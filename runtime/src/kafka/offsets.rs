@@ -1,83 +1,97 @@
 //! How far one assignment of one partition has got. Pure: the watermark is derived from finished work alone.
 
 use std::{
-    collections::BTreeSet,
+    collections::VecDeque,
     sync::{
         Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, AtomicI64, Ordering},
+        atomic::{AtomicBool, Ordering},
     },
 };
 
 use tokio::sync::Notify;
 
-const NOTHING: i64 = -1;
-
 /// The progress of one assignment. Another assignment of the same partition has one of its own, so a late result of an
 /// earlier one counts nowhere.
 ///
-/// Records of a partition are handled in the order of their delivery, so the watermark is the last finished record,
-/// unless one before it still waits for the write that settles it. Offsets may have gaps.
+/// Records may finish in any order. The watermark is behind the last record before which, in the order of delivery,
+/// everything is finished. Offsets may have gaps.
 #[derive(Debug)]
 pub(crate) struct Progress {
-    next: AtomicI64,
-    /// The records that were passed and are not finished.
-    unsettled: Mutex<BTreeSet<i64>>,
-    running: AtomicI64,
+    taken: Mutex<Taken>,
     stopped: AtomicBool,
     stop: Notify,
 }
 
+/// Stands for a record that was taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ticket(u64);
+
+/// A queue that keeps its room: no allocation a record.
+#[derive(Debug, Default)]
+struct Taken {
+    /// The records from the first unfinished one on, in the order of their delivery.
+    records: VecDeque<Taking>,
+    /// How many there were before those.
+    before: u64,
+    /// Behind the last one of those before.
+    watermark: Option<i64>,
+}
+
+#[derive(Debug)]
+struct Taking {
+    offset: i64,
+    finished: bool,
+}
+
 impl Progress {
     pub(crate) fn new() -> Self {
-        Self {
-            next: AtomicI64::new(NOTHING),
-            unsettled: Mutex::default(),
-            running: AtomicI64::new(NOTHING),
-            stopped: AtomicBool::new(false),
-            stop: Notify::new(),
+        Self { taken: Mutex::default(), stopped: AtomicBool::new(false), stop: Notify::new() }
+    }
+
+    /// The record at this offset, the next one in the order of delivery, is about to be worked on.
+    pub(crate) fn take(&self, offset: i64) -> Ticket {
+        let mut taken = self.taken();
+        taken.records.push_back(Taking { offset, finished: false });
+        Ticket(taken.before + taken.records.len() as u64 - 1)
+    }
+
+    /// A record that was taken need not be seen again.
+    pub(crate) fn finish(&self, Ticket(number): Ticket) {
+        let mut taken = self.taken();
+        let index = number.checked_sub(taken.before).and_then(|index| usize::try_from(index).ok());
+        if let Some(taking) = index.and_then(|index| taken.records.get_mut(index)) {
+            taking.finished = true;
+        }
+        while let Some(Taking { offset, finished: true }) = taken.records.front() {
+            let offset = *offset;
+            taken.finish_through(offset);
+            taken.records.pop_front();
+            taken.before += 1;
         }
     }
 
-    /// The record at this offset is being worked on.
-    pub(crate) fn start(&self, offset: i64) {
-        self.running.store(offset, Ordering::Relaxed);
+    /// No record up to this one need be seen again; for those whose records finish in order, and who take none.
+    pub(crate) fn finish_through(&self, offset: i64) {
+        self.taken().finish_through(offset);
     }
 
-    /// The record at this offset, and all before it that are not unsettled, need not be seen again. The only place that
-    /// adds the one.
-    pub(crate) fn finish(&self, offset: i64) {
-        self.next.store(offset + 1, Ordering::Release);
-        self.running.store(NOTHING, Ordering::Relaxed);
+    fn taken(&self) -> MutexGuard<'_, Taken> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Goes on behind the record at this offset, which is finished only by [`Progress::settle`].
-    pub(crate) fn pass(&self, offset: i64) {
-        // First, so that no reader sees it as finished.
-        self.unsettled().insert(offset);
-        self.finish(offset);
-    }
-
-    /// A record that was passed is finished.
-    pub(crate) fn settle(&self, offset: i64) {
-        self.unsettled().remove(&offset);
-    }
-
-    fn unsettled(&self) -> MutexGuard<'_, BTreeSet<i64>> {
-        self.unsettled.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The offset to commit: the lowest one that is not finished. `None` before the first finished record.
+    /// The offset to commit: the lowest one that is not finished. `None` before the first record that counts.
     pub(crate) fn committable(&self) -> Option<i64> {
-        // In this order: what is passed later is unsettled by the time that it counts here.
-        let next = self.next.load(Ordering::Acquire);
-        let unsettled = self.unsettled().first().copied();
-        (next != NOTHING).then(|| unsettled.map_or(next, |offset| offset.min(next)))
+        self.taken().watermark
     }
 
-    /// The records that were started and are not finished.
+    /// The records that were taken and are not finished.
     pub(crate) fn unfinished(&self) -> Vec<i64> {
-        let running = self.running.load(Ordering::Relaxed);
-        self.unsettled().iter().copied().chain((running != NOTHING).then_some(running)).collect()
+        self.taken().records.iter().filter(|taking| !taking.finished).map(|taking| taking.offset).collect()
+    }
+
+    /// How many records there are from the first unfinished one on.
+    pub(crate) fn span(&self) -> usize {
+        self.taken().records.len()
     }
 
     /// No further record of this assignment may be started.
@@ -99,6 +113,13 @@ impl Progress {
     }
 }
 
+impl Taken {
+    /// The only place that adds the one.
+    fn finish_through(&mut self, offset: i64) {
+        self.watermark = Some(offset + 1);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,9 +128,9 @@ mod tests {
     fn only_finished_records_are_committable() {
         let progress = Progress::new();
         assert_eq!(progress.committable(), None);
-        progress.start(41);
+        let ticket = progress.take(41);
         assert_eq!((progress.committable(), progress.unfinished()), (None, vec![41]));
-        progress.finish(41);
+        progress.finish(ticket);
         assert_eq!((progress.committable(), progress.unfinished()), (Some(42), vec![]));
     }
 
@@ -117,43 +138,80 @@ mod tests {
     fn gaps_between_offsets_do_not_hold_the_watermark() {
         let progress = Progress::new();
         for offset in [0, 1, 5, 6] {
-            progress.start(offset);
-            progress.finish(offset);
+            progress.finish(progress.take(offset));
         }
         assert_eq!(progress.committable(), Some(7));
     }
 
     #[test]
+    fn an_unfinished_record_holds_the_watermark_whatever_finishes_behind_it() {
+        let progress = Progress::new();
+        let [first, second, third, fourth] = [4, 5, 8, 9].map(|offset| progress.take(offset));
+        progress.finish(first);
+        progress.finish(fourth);
+        progress.finish(third);
+        assert_eq!((progress.committable(), progress.unfinished(), progress.span()), (Some(5), vec![5], 3));
+        progress.finish(second);
+        assert_eq!((progress.committable(), progress.span()), (Some(10), 0));
+    }
+
+    #[test]
+    fn a_record_that_finishes_twice_counts_once() {
+        let progress = Progress::new();
+        let (first, second) = (progress.take(0), progress.take(1));
+        progress.finish(first);
+        progress.finish(first);
+        assert_eq!((progress.committable(), progress.unfinished()), (Some(1), vec![1]));
+        progress.finish(second);
+        assert_eq!(progress.committable(), Some(2));
+    }
+
+    #[test]
+    fn the_watermark_goes_back_with_a_partition_that_begins_anew() {
+        let progress = Progress::new();
+        progress.finish(progress.take(100));
+        progress.finish(progress.take(0));
+        assert_eq!(progress.committable(), Some(1));
+    }
+
+    #[test]
+    fn records_that_finish_in_order_need_not_be_taken() {
+        let progress = Progress::new();
+        progress.finish_through(7);
+        assert_eq!((progress.committable(), progress.span()), (Some(8), 0));
+    }
+
+    #[test]
+    fn the_watermark_is_that_of_a_model_in_any_order_of_finishing() {
+        use rand::{RngExt as _, SeedableRng as _, rngs::StdRng, seq::SliceRandom as _};
+        for seed in 0..200 {
+            let mut random = StdRng::seed_from_u64(seed);
+            let (progress, mut offset, mut open, mut model) = (Progress::new(), 0, Vec::new(), Vec::new());
+            for _ in 0..300 {
+                if random.random_bool(0.5) {
+                    offset += random.random_range(1..4);
+                    open.push((progress.take(offset), offset));
+                    model.push((offset, false));
+                } else {
+                    open.shuffle(&mut random);
+                    let Some((ticket, offset)) = open.pop() else { continue };
+                    progress.finish(ticket);
+                    model.iter_mut().filter(|(taken, _)| *taken == offset).for_each(|(_, finished)| *finished = true);
+                }
+                let expected = model.iter().take_while(|(_, finished)| *finished).last().map(|(offset, _)| offset + 1);
+                assert_eq!(progress.committable(), expected, "seed {seed}");
+            }
+        }
+    }
+
+    #[test]
     fn a_result_of_an_earlier_assignment_counts_nowhere() {
         let (earlier, present) = (Progress::new(), Progress::new());
-        earlier.start(50);
+        let ticket = earlier.take(50);
         earlier.stop();
-        earlier.finish(50);
+        earlier.finish(ticket);
         assert_eq!(present.committable(), None);
         assert!(earlier.is_stopped() && !present.is_stopped());
-    }
-
-    #[test]
-    fn an_unsettled_record_holds_the_watermark_until_it_is_settled() {
-        let progress = Progress::new();
-        progress.finish(4);
-        progress.pass(5);
-        progress.pass(8);
-        progress.finish(9);
-        assert_eq!(progress.committable(), Some(5));
-        progress.settle(8);
-        assert_eq!(progress.committable(), Some(5));
-        progress.settle(5);
-        assert_eq!(progress.committable(), Some(10));
-    }
-
-    #[test]
-    fn a_record_that_was_passed_first_is_not_committed() {
-        let progress = Progress::new();
-        progress.pass(7);
-        assert_eq!(progress.committable(), Some(7));
-        progress.settle(7);
-        assert_eq!(progress.committable(), Some(8));
     }
 
     #[tokio::test]

@@ -150,7 +150,7 @@ impl<'a> Flight<'a> {
 
     fn finish(&self, offset: i64) {
         if !self.blocked {
-            self.progress.finish(offset);
+            self.progress.finish_through(offset);
         }
     }
 }

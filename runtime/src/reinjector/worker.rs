@@ -139,7 +139,7 @@ impl Writes<'_> {
 
     fn finish(&self, offset: i64) {
         self.reinjected.fetch_add(1, Ordering::Relaxed);
-        self.progress.finish(offset);
+        self.progress.finish_through(offset);
     }
 
     /// At the end of the assignment: up to the first write that fails.

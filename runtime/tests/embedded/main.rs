@@ -5,6 +5,7 @@ mod foreign;
 mod idempotency;
 mod jobs;
 mod membership;
+mod ordering;
 mod publishing;
 mod redriving;
 mod reinjector;
