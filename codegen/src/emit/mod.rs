@@ -74,10 +74,10 @@ fn module(topic: &Topic, style: &Style) -> syn::Result<String> {
     let mut parts = Vec::new();
     for (id, ty) in topic.types.iter().enumerate() {
         // A type at a time: what the parser needs grows faster than what it reads.
-        parts.push(items(item(topic, id, ty, style))?);
+        parts.push(items(&item(topic, id, ty, style))?);
         parts.push(table::of(ty, style));
     }
-    parts.push(items(messages::items(topic, style))?);
+    parts.push(items(&messages::items(topic, style))?);
     Ok(format!("{}\n{}}}\n", head.trim_end().trim_end_matches('}'), parts.join("\n")))
 }
 
@@ -92,7 +92,7 @@ fn item(topic: &Topic, id: TypeId, ty: &TypeDef, style: &Style) -> TokenStream {
 
 /// Items as they are written in a module, with a blank line between two of them and between methods, where
 /// `prettyplease` leaves none.
-fn items(items: TokenStream) -> syn::Result<String> {
+fn items(items: &TokenStream) -> syn::Result<String> {
     let module = formatted(quote!(mod m { #items }))?;
     let mut lines = module.lines().skip(1).peekable();
     let mut text = String::new();
