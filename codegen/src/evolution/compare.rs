@@ -109,6 +109,7 @@ impl<'a> Comparison<'a> {
             return None;
         }
         self.steps = STEPS;
+        self.schemas.begin();
         let (root, _) = self.told.insert_full(root, Vec::new());
         let dynamic = self.dynamic([data, reader], at);
         if !dynamic.is_empty() {
@@ -288,7 +289,7 @@ impl<'a> Comparison<'a> {
 
     fn step(&mut self, pair: &Pair, at: &Location) -> Step {
         let mut step = Step::default();
-        if self.steps == 0 {
+        if self.steps == 0 || self.schemas.exhausted() {
             self.gave_up = true;
             step.breaks.push(self.problem(at, "there is too much to compare: a possible break"));
             return step;

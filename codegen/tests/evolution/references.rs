@@ -157,3 +157,30 @@ fn many_ways_are_no_endless_comparison() {
     assert!(!states.backward().is_empty());
     assert_eq!(states.forward(), Vec::<String>::new());
 }
+
+#[test]
+fn unions_beside_and_in_unions_are_no_endless_comparison() {
+    let pairs = |last: &str| {
+        let unions: Vec<_> = (0..30)
+            .map(|n| format!(r#"{{"oneOf":[{{"required":["a{n}"]}},{{"required":["b{n}"]}}]}}"#))
+            .chain([format!(r#"{{"required":["{last}"]}}"#)])
+            .collect();
+        format!(r#"{{"allOf":[{}]}}"#, unions.join(","))
+    };
+    let levels = |last: &str| {
+        let definitions: Vec<_> = (0..60)
+            .map(|n| {
+                let next = format!(r##"{{"$ref":"#/definitions/d{}"}}"##, n + 1);
+                format!(r#""d{n}":{{"anyOf":[{next},{next},{{"type":"null"}}]}}"#)
+            })
+            .chain([format!(r#""d60":{{"type":"{last}"}}"#)])
+            .collect();
+        format!(
+            r##"{{"properties":{{"p":{{"$ref":"#/definitions/d0"}}}},"definitions":{{{}}}}}"##,
+            definitions.join(",")
+        )
+    };
+    for (earlier, now) in [(pairs("c"), pairs("d")), (levels("string"), levels("integer"))] {
+        assert!(!States::of_schemas(&earlier, &now).backward().is_empty());
+    }
+}
