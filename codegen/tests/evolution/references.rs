@@ -167,20 +167,19 @@ fn unions_beside_and_in_unions_are_no_endless_comparison() {
             .collect();
         format!(r#"{{"allOf":[{}]}}"#, unions.join(","))
     };
-    let levels = |last: &str| {
-        let definitions: Vec<_> = (0..60)
-            .map(|n| {
-                let next = format!(r##"{{"$ref":"#/definitions/d{}"}}"##, n + 1);
-                format!(r#""d{n}":{{"anyOf":[{next},{next},{{"type":"null"}}]}}"#)
-            })
-            .chain([format!(r#""d60":{{"type":"{last}"}}"#)])
-            .collect();
+    let levels = |link: &str, last: &str| {
+        let next = |n: usize| link.replace('@', &format!(r##"{{"$ref":"#/definitions/d{}"}}"##, n + 1));
+        let definitions: String = (0..50).map(|n| format!(r#""d{n}":{},"#, next(n))).collect();
         format!(
-            r##"{{"properties":{{"p":{{"$ref":"#/definitions/d0"}}}},"definitions":{{{}}}}}"##,
-            definitions.join(",")
+            r##"{{"properties":{{"p":{{"$ref":"#/definitions/d0"}}}},"definitions":{{{definitions}"d50":{last}}}}}"##
         )
     };
-    for (earlier, now) in [(pairs("c"), pairs("d")), (levels("string"), levels("integer"))] {
+    let (choice, condition) = (r#"{"anyOf":[@,@,{"type":"null"}]}"#, r#"{"if":@,"then":@,"else":@}"#);
+    for (earlier, now) in [
+        (pairs("c"), pairs("d")),
+        (levels(choice, r#"{"type":"string"}"#), levels(choice, r#"{"type":"integer"}"#)),
+        (levels(condition, r#"{"anyOf":[false]}"#), levels(condition, r#"{"type":"string"}"#)),
+    ] {
         assert!(!States::of_schemas(&earlier, &now).backward().is_empty());
     }
 }

@@ -184,7 +184,7 @@ fn a_rust_type_that_is_no_path_is_refused_however_deep_it_nests() {
 fn a_problem_is_one_line_whatever_the_names_in_the_schema_are() {
     let problems = Folder::of_schema(
         r##"{"properties":{"a":{"$ref":"#/$defs/x\nx"},"b":{"$ref":"#/$defs/y"}},
-        "$defs":{"x\nx":{"title":"T","properties":{"v":{}}},"y":{"title":"T","x-rust-name":"Xx","properties":{"v":{}}}}}"##,
+        "$defs":{"x\nx":{"x-rust-name":"Y","properties":{"v":{}}},"y":{"properties":{"v":{}}}}}"##,
     )
     .problems();
     let [problem] = problems.as_slice() else { panic!("not one line: {problems:#?}") };
