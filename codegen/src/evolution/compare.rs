@@ -109,6 +109,7 @@ impl<'a> Comparison<'a> {
             return None;
         }
         self.steps = STEPS;
+        self.schemas.begin();
         let (root, _) = self.told.insert_full(root, Vec::new());
         let dynamic = self.dynamic([data, reader], at);
         if !dynamic.is_empty() {
@@ -183,7 +184,7 @@ impl<'a> Comparison<'a> {
 
     /// Whether the answer to `pair` is yes.
     pub(super) fn holds(&mut self, pair: Pair) -> bool {
-        if self.depth >= DEPTH {
+        if self.depth >= DEPTH || self.schemas.exhausted() {
             self.gave_up = true;
             return false;
         }
@@ -289,17 +290,26 @@ impl<'a> Comparison<'a> {
     fn step(&mut self, pair: &Pair, at: &Location) -> Step {
         let mut step = Step::default();
         if self.steps == 0 {
-            self.gave_up = true;
-            step.breaks.push(self.problem(at, "there is too much to compare: a possible break"));
+            step.breaks.push(self.too_much(at));
             return step;
         }
         self.steps -= 1;
         for case in cases(self.schemas, &pair.data) {
+            if self.schemas.exhausted() {
+                step.breaks.push(self.too_much(at));
+                return step;
+            }
             if !Impossible::new(self.schemas).check(&case) {
                 self.case(case, pair, at, &mut step);
             }
         }
         step
+    }
+
+    /// Gives up.
+    pub(super) fn too_much(&mut self, at: &Location) -> Problem {
+        self.gave_up = true;
+        self.problem(at, "there is too much to compare: a possible break")
     }
 
     fn case(&mut self, case: Case, pair: &Pair, at: &Location, step: &mut Step) {

@@ -27,7 +27,7 @@ impl<'a> Impossible<'a> {
     }
 
     fn at_depth(&mut self, case: &Case, depth: usize) -> bool {
-        if depth > DEPTH || self.steps == 0 {
+        if depth > DEPTH || self.steps == 0 || self.schemas.exhausted() {
             return false;
         }
         self.steps -= 1;

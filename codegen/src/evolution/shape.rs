@@ -10,6 +10,11 @@ use crate::model::{Kinds, Rule};
 use crate::resolve::{Dialect, Location, Target};
 use crate::schema::{Arena, Literal, Patterns, SchemaId};
 
+/// How many times schemas may be looked at for one message: so often…
+const LOOKS: usize = 50_000;
+/// … and so often for each schema of both states.
+const LOOKS_EACH: usize = 200;
+
 /// Index of a schema of either state in [`Schemas`].
 pub(super) type Node = usize;
 
@@ -156,6 +161,8 @@ pub(super) struct Schemas {
     index: HashMap<(Era, SchemaId), Node>,
     shapes: HashMap<Node, Rc<Shape>>,
     patterns: Patterns,
+    /// How many times schemas were looked at for this message.
+    looks: usize,
 }
 
 impl Schemas {
@@ -167,7 +174,19 @@ impl Schemas {
             index: HashMap::new(),
             shapes: HashMap::new(),
             patterns: Patterns::default(),
+            looks: 0,
         }
+    }
+
+    /// Begins another message.
+    pub(super) fn begin(&mut self) {
+        self.looks = 0;
+    }
+
+    /// Whether the message takes too long. Unions in unions multiply, so that neither the size of the schemas nor the
+    /// number of their pairs says how long that is.
+    pub(super) fn exhausted(&self) -> bool {
+        self.looks >= LOOKS + LOOKS_EACH * self.nodes.len()
     }
 
     /// The schema at a place of a state.
@@ -191,6 +210,7 @@ impl Schemas {
     }
 
     pub(super) fn get(&mut self, node: Node) -> Rc<Shape> {
+        self.looks += 1;
         if let Some(shape) = self.shapes.get(&node) {
             return Rc::clone(shape);
         }

@@ -33,6 +33,10 @@ impl Comparison<'_> {
         let mut next = 0;
         while let Some(part) = reader.parts.get(next).map(Rc::clone) {
             next += 1;
+            if self.schemas.exhausted() {
+                told.breaks.push(self.too_much(scene.at));
+                return Err(Stop::Refused);
+            }
             for union in &part.unions {
                 self.union(scene, reader, &part, union, told)?;
             }

@@ -157,3 +157,29 @@ fn many_ways_are_no_endless_comparison() {
     assert!(!states.backward().is_empty());
     assert_eq!(states.forward(), Vec::<String>::new());
 }
+
+#[test]
+fn unions_beside_and_in_unions_are_no_endless_comparison() {
+    let pairs = |last: &str| {
+        let unions: Vec<_> = (0..30)
+            .map(|n| format!(r#"{{"oneOf":[{{"required":["a{n}"]}},{{"required":["b{n}"]}}]}}"#))
+            .chain([format!(r#"{{"required":["{last}"]}}"#)])
+            .collect();
+        format!(r#"{{"allOf":[{}]}}"#, unions.join(","))
+    };
+    let levels = |link: &str, last: &str| {
+        let next = |n: usize| link.replace('@', &format!(r##"{{"$ref":"#/definitions/d{}"}}"##, n + 1));
+        let definitions: String = (0..50).map(|n| format!(r#""d{n}":{},"#, next(n))).collect();
+        format!(
+            r##"{{"properties":{{"p":{{"$ref":"#/definitions/d0"}}}},"definitions":{{{definitions}"d50":{last}}}}}"##
+        )
+    };
+    let (choice, condition) = (r#"{"anyOf":[@,@,{"type":"null"}]}"#, r#"{"if":@,"then":@,"else":@}"#);
+    for (earlier, now) in [
+        (pairs("c"), pairs("d")),
+        (levels(choice, r#"{"type":"string"}"#), levels(choice, r#"{"type":"integer"}"#)),
+        (levels(condition, r#"{"anyOf":[false]}"#), levels(condition, r#"{"type":"string"}"#)),
+    ] {
+        assert!(!States::of_schemas(&earlier, &now).backward().is_empty());
+    }
+}

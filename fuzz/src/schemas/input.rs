@@ -122,8 +122,13 @@ fn made(random: &mut Random) -> Files {
     let faulty = random.one_in(4);
     let count = 1 + random.few(2);
     let mut maker = Maker { random, faulty, files: count };
-    let mut files: Files =
-        FILES[..count].iter().map(|name| ((*name).to_owned(), maker.file().to_string().into_bytes())).collect();
+    let mut files: Files = FILES[..count]
+        .iter()
+        .map(|name| {
+            let file = if maker.random.one_in(12) { maker.chain() } else { maker.file() };
+            ((*name).to_owned(), file.to_string().into_bytes())
+        })
+        .collect();
     files.push(("registry.json".to_owned(), registry(&FILES[..count]).to_string().into_bytes()));
     files
 }

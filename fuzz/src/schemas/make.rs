@@ -166,6 +166,36 @@ impl Maker<'_> {
         Json::Object(members)
     }
 
+    /// A file of schemas each of which refers to the next one several times: what is looked at twice at each step is
+    /// looked at for ever.
+    pub(super) fn chain(&mut self) -> Json {
+        let length = self.random.below(60);
+        let shape = self.object(1);
+        let (keyword, times) =
+            (self.random.pick(&["anyOf", "oneOf", "allOf", "if", "properties", "items"]), 1 + self.random.below(3));
+        let mut definitions = Vec::new();
+        for at in 0..length {
+            let next = Json::object([("$ref", Json::string(&format!("#/definitions/{}", at + 1)))]);
+            let inner = match keyword {
+                "if" => Json::object([("if", next.clone()), ("then", next.clone()), ("else", next)]),
+                "items" => Json::object([("items", next.clone()), ("contains", next)]),
+                "properties" => {
+                    let member = |at: usize| (quoted(NAMES[at]), next.clone());
+                    Json::object([("properties", Json::Object((0..times).map(member).collect()))])
+                }
+                _ => {
+                    let mut branches = vec![next; times];
+                    branches.push(shape.clone());
+                    Json::object([(keyword, Json::List(branches))])
+                }
+            };
+            definitions.push((quoted(&at.to_string()), inner));
+        }
+        definitions.push((quoted(&length.to_string()), self.object(1)));
+        let first = Json::object([("$ref", Json::string("#/definitions/0"))]);
+        Json::object([("properties", Json::object([("a", first)])), ("definitions", Json::Object(definitions))])
+    }
+
     /// A schema with schemas inside, at most `depth` deep.
     pub(super) fn schema(&mut self, depth: usize) -> Json {
         if self.random.one_in(20) {
