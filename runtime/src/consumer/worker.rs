@@ -72,6 +72,7 @@ impl Worker {
             self.settlement.partition.clone(),
             Arc::clone(batch),
             index,
+            Arc::clone(&self.settlement.progress),
         )
     }
 }
