@@ -7,6 +7,7 @@ use crate::{
     envelope::Envelope,
     headers::{self, Projection},
     job::Job,
+    kafka::Progress,
     publisher::Message,
     record::{Batch, Headers, Record, TopicPartition},
     retry_topics::RetryTopics,
@@ -237,6 +238,7 @@ pub struct Delivery {
     retry_topics: Arc<[RetryTopics]>,
     partition: TopicPartition,
     batch: Arc<Batch>,
+    progress: Arc<Progress>,
     pub(crate) index: usize,
     pub(crate) attempts: i64,
     /// From the body, for a producer that sets no `bq-` headers.
@@ -252,8 +254,19 @@ impl Delivery {
         partition: TopicPartition,
         batch: Arc<Batch>,
         index: usize,
+        progress: Arc<Progress>,
     ) -> Self {
-        Self { kafka, retry_topics, partition, batch, index, attempts: 0, body_trace_id: None, body_message_id: None }
+        Self {
+            kafka,
+            retry_topics,
+            partition,
+            batch,
+            progress,
+            index,
+            attempts: 0,
+            body_trace_id: None,
+            body_message_id: None,
+        }
     }
 
     /// A record of which no more is known yet.
@@ -378,6 +391,37 @@ impl Delivery {
         F: Future<Output = T>,
     {
         if self.is_replay() { None } else { Some(effect().await) }
+    }
+
+    /// Waits until the handler is asked to end: the consumer shuts down, or the partition was revoked or lost.
+    ///
+    /// At a shutdown what the handler returns still counts, if it returns within
+    /// [`shutdown_timeout`](crate::ConsumerBuilder::shutdown_timeout). After a revocation or a loss it does not: the record
+    /// is delivered to the partition's next owner, which may have it already.
+    ///
+    /// ```
+    /// # use babelqueue::{Delivery, HandlerError, babel_job};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[babel_job("urn:babel:orders:created")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct OrderCreated { order_id: u64 }
+    /// # async fn print(order_id: u64) -> Result<(), std::io::Error> { Ok(()) }
+    /// async fn on_created(job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+    ///     tokio::select! {
+    ///         printed = print(job.order_id) => Ok(printed?),
+    ///         () = cx.cancelled() => Err(HandlerError::new("not printed yet")),
+    ///     }
+    /// }
+    /// # let _ = babelqueue::routes![OrderCreated => on_created];
+    /// ```
+    pub async fn cancelled(&self) {
+        self.progress.stopped().await;
+    }
+
+    /// Whether the handler is asked to end; see [`Delivery::cancelled`].
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        self.progress.is_stopped()
     }
 
     /// A message that continues the trace of this delivery; send it by awaiting it.

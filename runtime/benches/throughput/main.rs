@@ -9,7 +9,7 @@ mod sdk;
 
 use std::time::Duration;
 
-use babelqueue::{Kafka, Uuid, babel_job};
+use babelqueue::{Kafka, ProcessingOrder, Uuid, babel_job};
 use serde::{Deserialize, Serialize};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
@@ -19,6 +19,8 @@ const PARTITIONS: i32 = 4;
 const WINDOW: usize = 10_000;
 /// Each side takes its turns; the median of them counts.
 const ROUNDS: usize = 5;
+/// The default first.
+const ORDERS: [ProcessingOrder; 3] = [ProcessingOrder::Partition, ProcessingOrder::Key, ProcessingOrder::Unordered];
 
 /// With envelope and payload about 450 bytes.
 #[babel_job("urn:babel:bench:order", key = order_id)]
@@ -138,23 +140,29 @@ async fn publish_and_consume(kafka: &Kafka, brokers: &str, topic: &str, records:
     // All that was published, from the start, by a new group each time.
     let there = 2 * (share / 10 + ROUNDS as u64 * share);
     let count = there.min(records);
-    let (mut raw, mut ours) = (Vec::new(), Vec::new());
+    let mut raw = Vec::new();
+    let mut ours = ORDERS.map(|_| Vec::new());
     for turn in 0..ROUNDS {
         let group = format!("{topic}-{turn}");
         let (raw_brokers, raw_topic, raw_group) = (brokers.to_owned(), topic.to_owned(), format!("{group}-raw"));
         let turn = tokio::task::spawn_blocking(move || raw::consume(&raw_brokers, &raw_topic, &raw_group, count));
         raw.push(turn.await??);
-        ours.push(sdk::consume(kafka, topic, &group, count, 0).await?);
+        for (order, ours) in ORDERS.into_iter().zip(&mut ours) {
+            ours.push(sdk::consume(kafka, topic, &format!("{group}-{order:?}"), order, count, 0).await?);
+        }
     }
-    print("consume", count, [("raw client", &raw), ("babelqueue", &ours)]);
+    for (order, ours) in ORDERS.into_iter().zip(&ours) {
+        print("consume", count, [("raw client", &raw), (&format!("{order:?}"), ours)]);
+    }
 
     for topic in [format!("{topic}.retry.1"), format!("{topic}.dlq")] {
         kafka.create_topic_if_missing(&topic, PARTITIONS).await?;
     }
     let (mut none, mut some) = (Vec::new(), Vec::new());
     for turn in 0..ROUNDS {
-        none.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-none"), count, 0).await?);
-        some.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-some"), count, 100).await?);
+        let [order, ..] = ORDERS;
+        none.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-none"), order, count, 0).await?);
+        some.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-some"), order, count, 100).await?);
     }
     print("failing", count, [("none fails", &none), ("1 % fails", &some)]);
     Ok(())

@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use babelqueue::{Delivery, HandlerError, Kafka, Publisher, RetryTopics, routes};
+use babelqueue::{Delivery, HandlerError, Kafka, ProcessingOrder, Publisher, RetryTopics, routes};
 use futures_util::stream::{self, StreamExt as _};
 use tokio::sync::Notify;
 
@@ -55,9 +55,16 @@ impl Counter {
 }
 
 /// Consumes so many records, of which each `failing`th goes to a retry topic; none for 0.
-pub(crate) async fn consume(kafka: &Kafka, topic: &str, group: &str, count: u64, failing: u64) -> Result<Turn, Error> {
+pub(crate) async fn consume(
+    kafka: &Kafka,
+    topic: &str,
+    group: &str,
+    order: ProcessingOrder,
+    count: u64,
+    failing: u64,
+) -> Result<Turn, Error> {
     let counter = Arc::new(Counter { count, failing, ..Counter::default() });
-    let mut consumer = kafka.consumer(group).topics([topic]);
+    let mut consumer = kafka.consumer(group).topics([topic]).order(order);
     if failing > 0 {
         consumer = consumer.retry_topics(RetryTopics::for_topic(topic).tiers([Duration::from_secs(3600)]));
     }

@@ -29,7 +29,7 @@ impl Worker {
             ProcessingOrder::Key | ProcessingOrder::Unordered => side_by_side.work(&mut self).await,
         };
         let last = async {
-            side_by_side.finish(&mut self).await;
+            side_by_side.finish(&mut self.settlement).await;
             self.settlement.finished().await;
         };
         match stopped {
@@ -54,7 +54,7 @@ impl Worker {
                     () = self.settlement.progress.stopped() => return None,
                     permit = self.handlers.acquire() => permit,
                 };
-                let ticket = self.settlement.progress.take(record.offset);
+                let ticket = self.settlement.progress.take_and_start(record.offset);
                 let outcome = self.processor.process(&mut delivery).await;
                 drop(permit);
                 if let Some(stopped) = self.settlement.settle(&delivery, ticket, &outcome).await {
@@ -72,6 +72,7 @@ impl Worker {
             self.settlement.partition.clone(),
             Arc::clone(batch),
             index,
+            Arc::clone(&self.settlement.progress),
         )
     }
 }

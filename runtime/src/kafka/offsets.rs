@@ -40,7 +40,14 @@ struct Taken {
 #[derive(Debug)]
 struct Taking {
     offset: i64,
-    finished: bool,
+    state: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Waiting,
+    Started,
+    Finished,
 }
 
 impl Progress {
@@ -48,21 +55,26 @@ impl Progress {
         Self { taken: Mutex::default(), stopped: AtomicBool::new(false), stop: Notify::new() }
     }
 
-    /// The record at this offset, the next one in the order of delivery, is about to be worked on.
+    /// The record at this offset, the next one in the order of delivery, waits to be worked on.
     pub(crate) fn take(&self, offset: i64) -> Ticket {
-        let mut taken = self.taken();
-        taken.records.push_back(Taking { offset, finished: false });
-        Ticket(taken.before + taken.records.len() as u64 - 1)
+        self.taken().push(offset, State::Waiting)
+    }
+
+    /// A record that was taken is being worked on.
+    pub(crate) fn start(&self, ticket: Ticket) {
+        self.taken().set(ticket, State::Started);
+    }
+
+    /// As [`Progress::take`] and [`Progress::start`].
+    pub(crate) fn take_and_start(&self, offset: i64) -> Ticket {
+        self.taken().push(offset, State::Started)
     }
 
     /// A record that was taken need not be seen again.
-    pub(crate) fn finish(&self, Ticket(number): Ticket) {
+    pub(crate) fn finish(&self, ticket: Ticket) {
         let mut taken = self.taken();
-        let index = number.checked_sub(taken.before).and_then(|index| usize::try_from(index).ok());
-        if let Some(taking) = index.and_then(|index| taken.records.get_mut(index)) {
-            taking.finished = true;
-        }
-        while let Some(Taking { offset, finished: true }) = taken.records.front() {
+        taken.set(ticket, State::Finished);
+        while let Some(Taking { offset, state: State::Finished }) = taken.records.front() {
             let offset = *offset;
             taken.finish_through(offset);
             taken.records.pop_front();
@@ -84,9 +96,10 @@ impl Progress {
         self.taken().watermark
     }
 
-    /// The records that were taken and are not finished.
+    /// The records that were started and are not finished.
     pub(crate) fn unfinished(&self) -> Vec<i64> {
-        self.taken().records.iter().filter(|taking| !taking.finished).map(|taking| taking.offset).collect()
+        let taken = self.taken();
+        taken.records.iter().filter(|taking| taking.state == State::Started).map(|taking| taking.offset).collect()
     }
 
     /// How many records there are from the first unfinished one on.
@@ -114,6 +127,18 @@ impl Progress {
 }
 
 impl Taken {
+    fn push(&mut self, offset: i64, state: State) -> Ticket {
+        self.records.push_back(Taking { offset, state });
+        Ticket(self.before + self.records.len() as u64 - 1)
+    }
+
+    fn set(&mut self, Ticket(number): Ticket, state: State) {
+        let index = number.checked_sub(self.before).and_then(|index| usize::try_from(index).ok());
+        if let Some(taking) = index.and_then(|index| self.records.get_mut(index)) {
+            taking.state = state;
+        }
+    }
+
     /// The only place that adds the one.
     fn finish_through(&mut self, offset: i64) {
         self.watermark = Some(offset + 1);
@@ -128,7 +153,7 @@ mod tests {
     fn only_finished_records_are_committable() {
         let progress = Progress::new();
         assert_eq!(progress.committable(), None);
-        let ticket = progress.take(41);
+        let ticket = progress.take_and_start(41);
         assert_eq!((progress.committable(), progress.unfinished()), (None, vec![41]));
         progress.finish(ticket);
         assert_eq!((progress.committable(), progress.unfinished()), (Some(42), vec![]));
@@ -138,7 +163,7 @@ mod tests {
     fn gaps_between_offsets_do_not_hold_the_watermark() {
         let progress = Progress::new();
         for offset in [0, 1, 5, 6] {
-            progress.finish(progress.take(offset));
+            progress.finish(progress.take_and_start(offset));
         }
         assert_eq!(progress.committable(), Some(7));
     }
@@ -146,7 +171,7 @@ mod tests {
     #[test]
     fn an_unfinished_record_holds_the_watermark_whatever_finishes_behind_it() {
         let progress = Progress::new();
-        let [first, second, third, fourth] = [4, 5, 8, 9].map(|offset| progress.take(offset));
+        let [first, second, third, fourth] = [4, 5, 8, 9].map(|offset| progress.take_and_start(offset));
         progress.finish(first);
         progress.finish(fourth);
         progress.finish(third);
@@ -158,7 +183,7 @@ mod tests {
     #[test]
     fn a_record_that_finishes_twice_counts_once() {
         let progress = Progress::new();
-        let (first, second) = (progress.take(0), progress.take(1));
+        let (first, second) = (progress.take_and_start(0), progress.take_and_start(1));
         progress.finish(first);
         progress.finish(first);
         assert_eq!((progress.committable(), progress.unfinished()), (Some(1), vec![1]));
@@ -167,10 +192,23 @@ mod tests {
     }
 
     #[test]
+    fn a_record_that_only_waits_holds_the_watermark_and_is_not_told_as_unfinished() {
+        let progress = Progress::new();
+        let (waiting, started) = (progress.take(0), progress.take(1));
+        progress.start(started);
+        progress.finish(started);
+        assert_eq!((progress.committable(), progress.unfinished(), progress.span()), (None, vec![], 2));
+        progress.start(waiting);
+        assert_eq!(progress.unfinished(), [0]);
+        progress.finish(waiting);
+        assert_eq!((progress.committable(), progress.span()), (Some(2), 0));
+    }
+
+    #[test]
     fn the_watermark_goes_back_with_a_partition_that_begins_anew() {
         let progress = Progress::new();
-        progress.finish(progress.take(100));
-        progress.finish(progress.take(0));
+        progress.finish(progress.take_and_start(100));
+        progress.finish(progress.take_and_start(0));
         assert_eq!(progress.committable(), Some(1));
     }
 
@@ -190,7 +228,7 @@ mod tests {
             for _ in 0..300 {
                 if random.random_bool(0.5) {
                     offset += random.random_range(1..4);
-                    open.push((progress.take(offset), offset));
+                    open.push((progress.take_and_start(offset), offset));
                     model.push((offset, false));
                 } else {
                     open.shuffle(&mut random);
@@ -207,7 +245,7 @@ mod tests {
     #[test]
     fn a_result_of_an_earlier_assignment_counts_nowhere() {
         let (earlier, present) = (Progress::new(), Progress::new());
-        let ticket = earlier.take(50);
+        let ticket = earlier.take_and_start(50);
         earlier.stop();
         earlier.finish(ticket);
         assert_eq!(present.committable(), None);

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use babelqueue::{Delivery, Event, HandlerError, Publisher, routes};
+use babelqueue::{Delivery, Event, HandlerError, ProcessingOrder, Publisher, routes};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::jobs::{OrderCreated, broker, committed, seen};
@@ -122,6 +122,49 @@ async fn a_handler_longer_than_the_poll_interval_keeps_its_member_in_the_group()
     assert_eq!(committed(&broker, "workers", 0), Some(1));
     while let Some(event) = events.recv().await {
         assert!(matches!(event, Event::Assigned { .. } | Event::Revoked { .. }), "{event}");
+    }
+}
+
+/// Waits until it is asked to end, and says so.
+async fn patient(told: &UnboundedSender<(u64, bool)>, job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+    told.send((job.order_id, cx.is_cancelled()))?;
+    cx.cancelled().await;
+    Ok(told.send((job.order_id, cx.is_cancelled()))?)
+}
+
+#[tokio::test]
+async fn a_handler_is_asked_to_end_at_a_shutdown_and_what_it_returns_then_counts() {
+    for order in [ProcessingOrder::Partition, ProcessingOrder::Unordered] {
+        let (broker, kafka) = broker(1);
+        Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
+        let (told, mut receiver) = unbounded_channel();
+        let consumer = kafka.consumer("workers").order(order).serve(routes![told; OrderCreated => patient]);
+        let summary = consumer.run_until(async { assert_eq!(receiver.recv().await, Some((1, false))) }).await.unwrap();
+        assert_eq!(receiver.recv().await, Some((1, true)));
+        assert_eq!(summary.handled, 1);
+        assert_eq!(committed(&broker, "workers", 0), Some(1));
+    }
+}
+
+#[tokio::test]
+async fn a_handler_is_asked_to_end_when_its_partition_is_revoked_and_what_it_returns_then_does_not_count() {
+    let (broker, kafka) = broker(2);
+    Publisher::new(&kafka).message(&OrderCreated::number(1)).key("1042").await.unwrap();
+    let (told, mut receiver) = unbounded_channel();
+    let member = || {
+        let consumer = kafka.consumer("workers").serve(routes![told.clone(); OrderCreated => patient]);
+        (consumer.handle(), tokio::spawn(consumer.run()))
+    };
+    let first = member();
+    assert_eq!(receiver.recv().await, Some((1, false)));
+    let second = member();
+    assert_eq!(receiver.recv().await, Some((1, true)));
+    // Again, by whoever has the partition now.
+    assert_eq!(receiver.recv().await, Some((1, false)));
+    assert!((0..2).all(|partition| committed(&broker, "workers", partition).is_none_or(|offset| offset == 0)));
+    for (handle, running) in [first, second] {
+        handle.shutdown();
+        running.await.unwrap().unwrap();
     }
 }
 

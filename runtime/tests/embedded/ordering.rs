@@ -235,7 +235,7 @@ async fn at_a_shutdown_what_runs_finishes_and_what_waits_for_its_key_is_left() {
         });
         let summary = running.stop().await;
         opened.await.unwrap();
-        assert_eq!(summary.handled, handled, "{order:?}");
+        assert_eq!((summary.handled, summary.unfinished.len()), (handled, 0), "{order:?}");
         assert_eq!(committed(&broker, GROUP, 0), Some(i64::try_from(handled).unwrap()));
     }
 }

@@ -2,7 +2,7 @@
 //! record, with one write each, so that what it handled is known whatever happens to the process.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{HashMap, HashSet},
     fs::File,
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
@@ -10,11 +10,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use babelqueue::{Delivery, Event, HandlerError, Kafka, routes};
+use babelqueue::{Delivery, Event, HandlerError, Kafka, ProcessingOrder, Publisher, routes};
+use futures_util::future::try_join_all;
 
 use crate::{
     Check,
-    jobs::{Numbered, brokers, committed, create_topic, kafka, publish_numbers, runtime, unique},
+    jobs::{Numbered, brokers, committed, create_topic, kafka, runtime, unique},
 };
 
 /// The first argument of the consuming process.
@@ -22,11 +23,15 @@ pub(crate) const WORKER: &str = "crash-worker";
 const RECORDS: u64 = 100_000;
 const PARTITIONS: i32 = 4;
 const KILLS: usize = 6;
+/// The keys of the records, by the remainder of their numbers.
+const KEYS: u64 = 100;
 
-/// The consuming process: `brokers topic group ledger`.
+/// The consuming process: `brokers topic group order ledger`.
 pub(crate) fn worker(settings: &[String]) -> ExitCode {
-    let [brokers, topic, group, ledger] = settings else { return ExitCode::FAILURE };
-    match consume(brokers, topic, group, Path::new(ledger)) {
+    let [brokers, topic, group, order, ledger] = settings else { return ExitCode::FAILURE };
+    let orders = [ProcessingOrder::Partition, ProcessingOrder::Key, ProcessingOrder::Unordered];
+    let Some(order) = orders.into_iter().find(|each| format!("{each:?}") == *order) else { return ExitCode::FAILURE };
+    match consume(brokers, topic, group, order, Path::new(ledger)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -35,15 +40,19 @@ pub(crate) fn worker(settings: &[String]) -> ExitCode {
     }
 }
 
-fn consume(brokers: &str, topic: &str, group: &str, ledger: &Path) -> Check {
-    async fn note(ledger: &File, job: Numbered, cx: &Delivery) -> Result<(), HandlerError> {
-        let mut ledger = ledger;
+fn consume(brokers: &str, topic: &str, group: &str, order: ProcessingOrder, ledger: &Path) -> Check {
+    async fn note(state: &(File, ProcessingOrder), job: Numbered, cx: &Delivery) -> Result<(), HandlerError> {
+        let (mut ledger, order) = (&state.0, state.1);
+        // Not all of them take as long, so that those side by side overtake each other.
+        if order != ProcessingOrder::Partition && job.number.is_multiple_of(3) {
+            tokio::time::sleep(Duration::from_millis(job.number % 5)).await;
+        }
         ledger.write_all(
             format!("{} {} {} {}\n", std::process::id(), cx.partition(), cx.offset(), job.number).as_bytes(),
         )?;
         Ok(())
     }
-    let ledger = File::options().create(true).append(true).open(ledger)?;
+    let state = (File::options().create(true).append(true).open(ledger)?, order);
     let kafka = Kafka::builder()
         .brokers(brokers)
         // The member that follows a killed one gets its partitions at once instead of a session timeout later.
@@ -54,30 +63,43 @@ fn consume(brokers: &str, topic: &str, group: &str, ledger: &Path) -> Check {
         .consumer(group)
         .topics([topic])
         .commit_interval(Duration::from_millis(20))
+        .order(order)
         .on_event(|event| println!("{event}"))
-        .serve(routes![ledger; Numbered => note]);
+        .serve(routes![state; Numbered => note]);
     runtime().block_on(consumer.run())?;
     Ok(())
 }
 
 pub(crate) async fn killed_at_random_moments_nothing_is_lost() -> Check {
+    killed(ProcessingOrder::Partition, order_of_partitions).await
+}
+
+pub(crate) async fn killed_at_random_moments_no_key_loses_a_record_or_its_order() -> Check {
+    killed(ProcessingOrder::Key, order_of_keys).await
+}
+
+pub(crate) async fn killed_at_random_moments_without_an_order_nothing_is_lost() -> Check {
+    killed(ProcessingOrder::Unordered, |_| Ok(())).await
+}
+
+async fn killed(order: ProcessingOrder, kept: impl Fn(&[Line]) -> Check) -> Check {
     let (topic, group) = (unique("crash"), unique("group"));
     create_topic(&topic, PARTITIONS, &[]).await?;
-    publish_numbers(&kafka()?, &topic, 0..RECORDS).await?;
+    publish(&topic).await?;
     let folder = tempfile::tempdir()?;
     let ledger = folder.path().join("ledger");
 
     let mut random = Random::seeded()?;
     for _ in 0..KILLS {
         let before = lines(&ledger);
-        let mut child = start(&topic, &group, &ledger)?;
+        let mut child = start(&topic, &group, order, &ledger)?;
         let goal = before + 1 + random.below(RECORDS / u64::try_from(KILLS)? / 2);
         let reached = wait_for(&mut child, || lines(&ledger) >= goal);
         child.kill()?;
         child.wait()?;
         reached?;
     }
-    let mut child = start(&topic, &group, &ledger)?;
+    let mut child = start(&topic, &group, order, &ledger)?;
     let ended = wait_for(&mut child, || {
         (0..PARTITIONS).filter_map(|partition| committed(&group, &topic, partition).ok().flatten()).sum::<i64>()
             == RECORDS.cast_signed()
@@ -85,20 +107,36 @@ pub(crate) async fn killed_at_random_moments_nothing_is_lost() -> Check {
     child.kill()?;
     child.wait()?;
     ended?;
-    check(&std::fs::read_to_string(&ledger)?)
+    let ledger = std::fs::read_to_string(&ledger)?;
+    let ledger = ledger.lines().map(Line::read).collect::<Result<Vec<_>, _>>()?;
+    let again = nothing_lost(&ledger);
+    kept(&ledger)?;
+    println!(
+        "{RECORDS} records, {order:?}, killed {KILLS} times: 0 lost, 0 skipped, order kept, {again} handled again"
+    );
+    Ok(())
 }
 
-fn start(topic: &str, group: &str, ledger: &Path) -> std::io::Result<Child> {
+async fn publish(topic: &str) -> Check {
+    let publisher = Publisher::<Numbered>::new(&kafka()?).topic(topic);
+    let jobs: Vec<_> = (0..RECORDS).map(|number| (Numbered::new(number), (number % KEYS).to_string())).collect();
+    for jobs in jobs.chunks(10_000) {
+        try_join_all(jobs.iter().map(|(job, key)| publisher.message(job).key(key).into_future())).await?;
+    }
+    Ok(())
+}
+
+fn start(topic: &str, group: &str, order: ProcessingOrder, ledger: &Path) -> std::io::Result<Child> {
     let brokers = brokers();
     let mut command = Command::new(std::env::current_exe()?);
-    command.args([WORKER, &brokers, topic, group]).arg(ledger).stdout(Stdio::piped()).spawn()
+    command.args([WORKER, &brokers, topic, group, &format!("{order:?}")]).arg(ledger).stdout(Stdio::piped()).spawn()
 }
 
 pub(crate) async fn a_suspended_member_hears_that_its_partitions_were_lost() -> Check {
     let (topic, group) = (unique("suspended"), unique("group"));
     create_topic(&topic, 1, &[]).await?;
     let folder = tempfile::tempdir()?;
-    let mut child = start(&topic, &group, &folder.path().join("ledger"))?;
+    let mut child = start(&topic, &group, ProcessingOrder::Partition, &folder.path().join("ledger"))?;
     let mut events = BufReader::new(child.stdout.take().ok_or("no standard output")?).lines();
     let mut wait_for = |what: &str| {
         events.by_ref().map_while(Result::ok).find(|line| line.contains(what)).ok_or_else(|| format!("no `{what}`"))
@@ -155,33 +193,79 @@ fn lines(ledger: &Path) -> u64 {
     std::fs::read(ledger).map_or(0, |text| text.iter().map(|byte| u64::from(*byte == b'\n')).sum())
 }
 
-/// Every number handled; in each partition the offsets of each process in order, and no process further than one behind
-/// the greatest offset that was handled before: else something unfinished had been committed.
-fn check(ledger: &str) -> Check {
-    let mut handled = HashMap::<u64, u32>::new();
-    let mut partitions = BTreeMap::<i32, Vec<(u32, i64)>>::new();
-    for line in ledger.lines() {
+/// A record that was handled.
+struct Line {
+    process: u32,
+    partition: i32,
+    offset: i64,
+    number: u64,
+}
+
+impl Line {
+    fn read(line: &str) -> Result<Self, Box<dyn std::error::Error>> {
         let fields: Vec<_> = line.split(' ').collect();
         let [process, partition, offset, number] = fields[..] else { return Err(format!("{line:?}").into()) };
-        *handled.entry(number.parse()?).or_default() += 1;
-        partitions.entry(partition.parse()?).or_default().push((process.parse()?, offset.parse()?));
+        Ok(Self {
+            process: process.parse()?,
+            partition: partition.parse()?,
+            offset: offset.parse()?,
+            number: number.parse()?,
+        })
     }
-    let lost: Vec<_> = (0..RECORDS).filter(|number| !handled.contains_key(number)).collect();
+}
+
+/// Every number was handled, which none would be that was committed unfinished; how often one was handled again.
+fn nothing_lost(ledger: &[Line]) -> usize {
+    let handled: HashSet<u64> = ledger.iter().map(|line| line.number).collect();
+    let lost: Vec<_> = (0..RECORDS).filter(|number| !handled.contains(number)).collect();
     assert!(lost.is_empty(), "{} numbers lost, the first {:?}", lost.len(), lost.first());
-    for (partition, records) in &partitions {
-        let mut greatest = -1;
-        let mut last: Option<(u32, i64)> = None;
-        for (process, offset) in records {
-            assert!(*offset <= greatest + 1, "partition {partition}: {offset} after {greatest} skips unfinished work");
-            if let Some((before, at)) = last.filter(|(before, _)| before == process) {
-                assert!(*offset == at + 1, "partition {partition}: process {before} handled {offset} after {at}");
-            }
-            greatest = greatest.max(*offset);
-            last = Some((*process, *offset));
+    ledger.len() - handled.len()
+}
+
+/// In each partition the offsets of each process in order, and no process further than one behind the greatest offset
+/// that was handled before: else something unfinished had been committed.
+fn order_of_partitions(ledger: &[Line]) -> Check {
+    let mut greatest = HashMap::<i32, i64>::new();
+    let mut last = HashMap::<i32, &Line>::new();
+    for line in ledger {
+        let Line { process, partition, offset, .. } = line;
+        let greatest = greatest.entry(*partition).or_insert(-1);
+        assert!(*offset <= *greatest + 1, "partition {partition}: {offset} after {greatest} skips unfinished work");
+        if let Some(before) = last.insert(*partition, line).filter(|before| before.process == *process) {
+            assert!(
+                *offset == before.offset + 1,
+                "partition {partition}: {process} handled {offset} after {}",
+                before.offset
+            );
         }
+        *greatest = (*greatest).max(*offset);
     }
-    let again: u32 = handled.values().map(|count| count - 1).sum();
-    println!("{RECORDS} records, killed {KILLS} times: 0 lost, 0 skipped, order kept, {again} handled again");
+    Ok(())
+}
+
+/// In each key the offsets of each process in order, and the numbers handled for the first time in the order in which they
+/// were published.
+fn order_of_keys(ledger: &[Line]) -> Check {
+    let mut last = HashMap::<u64, &Line>::new();
+    let mut first_time = HashMap::<u64, u64>::new();
+    let mut overtaken = 0_u64;
+    let mut greatest = HashMap::<i32, i64>::new();
+    for line in ledger {
+        let key = line.number % KEYS;
+        if let Some(before) = last.insert(key, line).filter(|before| before.process == line.process) {
+            assert!(before.offset < line.offset, "key {key}: {} handled after {}", line.offset, before.offset);
+        }
+        let next = first_time.entry(key).or_insert(key);
+        assert!(line.number <= *next, "key {key}: {} was handled first, before {next}", line.number);
+        if line.number == *next {
+            *next += KEYS;
+        }
+        let greatest = greatest.entry(line.partition).or_insert(-1);
+        overtaken += u64::from(line.offset < *greatest);
+        *greatest = (*greatest).max(line.offset);
+    }
+    // Or nothing has been tried.
+    assert!(overtaken > 1000, "only {overtaken} records were overtaken by those of other keys");
     Ok(())
 }
 

@@ -52,6 +52,8 @@ fn main() -> ExitCode {
         consuming::a_record_restarts_exactly_once_after_a_clean_stop,
         crash::a_suspended_member_hears_that_its_partitions_were_lost,
         crash::killed_at_random_moments_nothing_is_lost,
+        crash::killed_at_random_moments_no_key_loses_a_record_or_its_order,
+        crash::killed_at_random_moments_without_an_order_nothing_is_lost,
         reinjecting::each_tier_holds_its_delay_by_the_brokers_clock,
         reinjecting::a_paused_partition_that_comes_back_before_its_records_are_due_goes_on,
         reinjecting::a_paused_partition_that_comes_back_after_its_records_were_due_goes_on,
