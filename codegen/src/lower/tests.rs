@@ -237,6 +237,9 @@ fn arrays_are_lists_or_tuples() {
         ),
         (r#"{"type":"array","prefixItems":[{"type":"string"}]}"#, "[Json]"),
         (r#"{"type":"array","items":false}"#, "[Json] MaxItems(0)"),
+        (r#"{"type":"array","maxItems":2e1}"#, "[Json] MaxItems(20)"),
+        (r#"{"type":"array","maxItems":2.0}"#, "[Json] MaxItems(2)"),
+        (r#"{"type":"array","maxItems":1e30}"#, "[Json] MaxItems(18446744073709551615)"),
     ]);
 }
 

@@ -1,6 +1,6 @@
 //! Keywords whose value has one form, read from a schema; every other form is reported.
 
-use super::{Arena, Literal, SchemaId};
+use super::{Arena, Decimal, Literal, SchemaId};
 use crate::json::{Json, Value};
 use crate::resolve::Location;
 
@@ -51,15 +51,16 @@ impl Reader<'_> {
         }
     }
 
-    /// A count: a number without fraction that is not negative.
+    /// A count: a number without fraction that is not negative, however it is written.
     pub(super) fn count(&mut self, name: &str) -> Option<u64> {
         let json = self.json.get(name)?;
-        let count = match &json.value {
-            Value::Number(text) => text.parse().ok().or_else(|| text.strip_suffix(".0")?.parse().ok()),
+        let number = match &json.value {
+            Value::Number(text) => Decimal::parse(text),
             _ => None,
         };
-        match count {
-            Some(count) => Some(count),
+        match number.filter(|number| number.is_whole() && *number >= Decimal::whole(0)) {
+            // Nothing is as long as the greatest.
+            Some(number) => Some(number.floor().and_then(|count| count.try_into().ok()).unwrap_or(u64::MAX)),
             None => self.refuse(name, format!("`{name}` must be a whole number from 0 on")),
         }
     }

@@ -30,6 +30,7 @@ fn a_keyword_with_a_value_that_it_cannot_have_is_refused() {
         ("exclusiveMaximum", "true", "`exclusiveMaximum` must be a number"),
         ("maxLength", "-1", "`maxLength` must be a whole number"),
         ("minItems", "1.5", "`minItems` must be a whole number"),
+        ("minItems", "15e-1", "`minItems` must be a whole number"),
         ("uniqueItems", "1", "`uniqueItems` must be true or false"),
         // B29
         ("pattern", "\"(\"", "no regular expression"),
