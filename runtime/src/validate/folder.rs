@@ -97,24 +97,47 @@ impl Folder {
         format!("{ROOT}{}", utf8_percent_encode(file, ESCAPED))
     }
 
-    /// A schema file. A reference in it is relative to the file, wherever the URI that `$id` gives it leads.
+    /// A schema file. A reference in it is relative to the file, wherever the URI that `$id` gives it leads; one by the
+    /// `$id` of a file leads to that file.
     pub(super) fn read(&self, file: &str) -> Result<Value, String> {
         let mut schema: Value = parse(&fs::read(self.path.join(file)).map_err(|error| error.to_string())?)?;
         if let Value::Object(members) = &mut schema {
             members.remove("id");
-            members.insert("$id".to_owned(), self.uri(file).into());
+            members.remove("$id");
             // Or a file that is referred to would be of the draft of the file that refers to it.
             members.entry("$schema").or_insert_with(|| DRAFT_07.into());
         }
+        self.lead_to_files(&mut schema);
         Ok(schema)
+    }
+
+    /// Puts the URIs of files in the place of their `$id`s.
+    fn lead_to_files(&self, schema: &mut Value) {
+        match schema {
+            Value::Array(schemas) => schemas.iter_mut().for_each(|schema| self.lead_to_files(schema)),
+            Value::Object(members) => members.iter_mut().for_each(|(name, value)| match (name.as_str(), value) {
+                ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
+                    let (id, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+                    if let Some(file) = self.ids.get(id) {
+                        *reference = format!("{}#{fragment}", self.uri(file));
+                    }
+                }
+                // Values, and no schemas.
+                ("const" | "default" | "enum" | "examples", _) => {}
+                // Schemas by names of any kind.
+                (
+                    "properties" | "patternProperties" | "definitions" | "$defs" | "dependencies" | "dependentSchemas",
+                    Value::Object(schemas),
+                ) => schemas.values_mut().for_each(|schema| self.lead_to_files(schema)),
+                (_, value) => self.lead_to_files(value),
+            }),
+            _ => {}
+        }
     }
 }
 
 impl Retrieve for Folder {
     fn retrieve(&self, uri: &Uri<String>) -> Result<Value, Box<dyn Error + Send + Sync>> {
-        if let Some(file) = self.ids.get(uri.as_str().trim_end_matches('#')) {
-            return Ok(self.read(file)?);
-        }
         let file = uri.as_str().strip_prefix(ROOT);
         let file = file.ok_or("only files of the schema folder can be referred to, and none has this `$id`")?;
         let file = percent_decode_str(file).decode_utf8()?;

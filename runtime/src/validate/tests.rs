@@ -209,7 +209,9 @@ fn a_file_is_known_by_its_id_and_what_it_refers_to_lies_beside_it_all_the_same()
     let schema = r##"{"$id":"https://example.com/created","properties":{
         "buyer":{"$ref":"https://example.com/party#/definitions/party"},
         "seller":{"$ref":"https://example.com/party"},
-        "bill":{"$ref":"urn:example:bill"},
+        "bill":{"$ref":"urn:example:bill#"},
+        "default":{"$ref":"urn:example:bill"},
+        "said":{"const":{"$ref":"urn:example:bill"}},
         "parent":{"$ref":"https://example.com/created"}}}"##;
     let party = r##"{"$id":"https://example.com/party","allOf":[{"$ref":"#/definitions/party"}],
         "definitions":{"party":{"properties":{"name":{"$ref":"name.json"}}}}}"##;
@@ -225,11 +227,13 @@ fn a_file_is_known_by_its_id_and_what_it_refers_to_lies_beside_it_all_the_same()
     let (_folder, schemas) = registry(&files);
     let schemas = schemas.unwrap();
     for (name, expected) in [("x", true), ("", false)] {
-        for member in ["buyer", "seller", "bill"] {
+        for member in ["buyer", "seller", "bill", "default"] {
             let data = json!({"parent": {member: {"name": name}}}).to_string();
             assert_eq!(schemas.validate(URN, &data).is_ok(), expected, "{data}");
         }
     }
+    // A value is no reference.
+    assert!(schemas.validate(URN, r#"{"said":{"$ref":"urn:example:bill"}}"#).is_ok());
 }
 
 #[test]
