@@ -417,13 +417,13 @@ fn length(topic: &str) -> Result<i64> {
 
 /// Asks the broker: it does not tell when the answer changes.
 fn poll_until(child: &mut Child, mut done: impl FnMut() -> Result<bool>) -> Check {
-    let deadline = Instant::now() + Duration::from_secs(120);
+    let deadline = Instant::now() + Duration::from_secs(300);
     while !done()? {
         if let Some(status) = child.try_wait()? {
             return Err(format!("the reinjecting process ended by itself: {status}").into());
         }
         if Instant::now() > deadline {
-            return Err("no end within two minutes".into());
+            return Err("no end within five minutes".into());
         }
     }
     Ok(())
