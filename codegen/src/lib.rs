@@ -119,6 +119,7 @@
 //! An editor that runs build scripts finds it, and opens it where a type is defined; for rust-analyzer that is the setting
 //! `rust-analyzer.cargo.buildScripts.enable`, which is on unless somebody turned it off.
 
+pub mod folder;
 pub mod topic;
 pub mod urn;
 

@@ -1,6 +1,5 @@
 //! Reads the registry and the schema files: the only module that touches the schema folder.
 
-mod folder;
 pub(crate) mod git;
 mod path;
 mod registry;

@@ -8,8 +8,9 @@ use std::rc::Rc;
 use indexmap::IndexMap;
 
 use super::git::Tree;
-use super::{folder, path};
+use super::path;
 use crate::error::Problem;
+use crate::folder;
 use crate::json::{self, Json};
 use crate::lines::Lines;
 use crate::pointer::Pointer;

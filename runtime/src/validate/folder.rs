@@ -5,9 +5,10 @@ use std::{
     error::Error,
     fs,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
+use babelqueue_codegen::folder::json_files;
 use jsonschema::{Retrieve, Uri};
 use percent_encoding::{AsciiSet, CONTROLS, percent_decode_str, utf8_percent_encode};
 use serde::Deserialize;
@@ -39,8 +40,8 @@ const ESCAPED: &AsciiSet = &CONTROLS
 #[derive(Clone)]
 pub(super) struct Folder {
     path: PathBuf,
-    /// The file of each `$id`, where it is a URI.
-    ids: Arc<BTreeMap<String, String>>,
+    /// The file of each `$id`; looked for when a reference is no path.
+    ids: Arc<OnceLock<BTreeMap<String, String>>>,
 }
 
 /// An entry of the registry. What else it has is not for validation.
@@ -64,7 +65,7 @@ struct RegistryEntry {
 impl Folder {
     /// The folder of the registry at `path`, and its entries.
     pub(super) fn open(path: &Path) -> Result<(Self, Vec<Entry>), SchemaError> {
-        let folder = Self::new(path.parent().unwrap_or(Path::new("")));
+        let folder = Self { path: path.parent().unwrap_or(Path::new("")).to_owned(), ids: Arc::default() };
         let refuse = |reason| SchemaError::new(&path.display().to_string(), reason);
         let registry: Registry = parse(&fs::read(path).map_err(|error| refuse(error.to_string()))?).map_err(refuse)?;
         let entries = registry.schemas.into_iter().enumerate().map(|(index, RegistryEntry { urn, schema })| {
@@ -79,13 +80,20 @@ impl Folder {
         Ok((folder, entries))
     }
 
-    fn new(path: &Path) -> Self {
-        let ids = files(path).into_iter().rev().filter_map(|file| {
-            let schema: Value = parse(&fs::read(path.join(&file)).ok()?).ok()?;
-            let id = schema.get("$id").or_else(|| schema.get("id"))?.as_str()?;
-            Some((id.trim_end_matches('#').to_owned(), file))
+    /// The file with this `$id`. One that is no URI, as it has no scheme, is a path like any other.
+    fn with_id(&self, id: &str) -> Option<&String> {
+        if !id.contains(':') {
+            return None;
+        }
+        let ids = self.ids.get_or_init(|| {
+            let read = |file: String| {
+                let schema: Value = parse(&fs::read(self.path.join(&file)).ok()?).ok()?;
+                let id = schema.get("$id").or_else(|| schema.get("id"))?.as_str()?;
+                Some((id.trim_end_matches('#').to_owned(), file))
+            };
+            json_files(&self.path).into_iter().rev().filter_map(read).collect()
         });
-        Self { path: path.to_owned(), ids: Arc::new(ids.collect()) }
+        ids.get(id)
     }
 
     /// The file as people know it, for messages.
@@ -118,7 +126,7 @@ impl Folder {
             Value::Object(members) => members.iter_mut().for_each(|(name, value)| match (name.as_str(), value) {
                 ("$ref" | "$dynamicRef" | "$recursiveRef", Value::String(reference)) => {
                     let (id, fragment) = reference.split_once('#').unwrap_or((reference, ""));
-                    if let Some(file) = self.ids.get(id) {
+                    if let Some(file) = self.with_id(id) {
                         *reference = format!("{}#{fragment}", self.uri(file));
                     }
                 }
@@ -144,27 +152,6 @@ impl Retrieve for Folder {
         let file = inside(&file).ok_or_else(|| outside(&file))?;
         Ok(self.read(&file)?)
     }
-}
-
-/// The paths of all `*.json` files in and below a folder, sorted. Hidden folders and symbolic links to folders are passed
-/// over.
-fn files(folder: &Path) -> Vec<String> {
-    let mut found = Vec::new();
-    let mut folders = vec![(folder.to_owned(), String::new())];
-    while let Some((folder, path)) = folders.pop() {
-        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-            let name = entry.file_name();
-            let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
-            let path = format!("{path}{name}");
-            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                folders.push((entry.path(), path + "/"));
-            } else if name.ends_with(".json") {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    found
 }
 
 /// The path without `.` and `..`, or `None` when it leads out of the folder. The check is on its text: a symbolic link

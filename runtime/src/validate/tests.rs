@@ -237,6 +237,21 @@ fn a_file_is_known_by_its_id_and_what_it_refers_to_lies_beside_it_all_the_same()
 }
 
 #[test]
+fn a_path_leads_to_the_file_that_lies_there_whatever_ids_other_files_have() {
+    let schema = r##"{"definitions":{"x":{"minimum":1}},
+        "properties":{"buyer":{"$ref":"party.json"},"own":{"$ref":"#/definitions/x"}}}"##;
+    let (_folder, schemas) = registry(&[
+        ("orders/created.json", schema),
+        ("orders/party.json", r#"{"minLength":1}"#),
+        ("common/party.json", r#"{"$id":"party.json","maxLength":0}"#),
+        ("common/bare.json", r##"{"$id":"#"}"##),
+    ]);
+    let schemas = schemas.unwrap();
+    assert!(schemas.validate(URN, r#"{"buyer":"x","own":1}"#).is_ok());
+    assert_eq!(sorted(&schemas.validate(URN, r#"{"buyer":"","own":0}"#).unwrap_err()).len(), 2);
+}
+
+#[test]
 fn a_file_referred_to_is_of_draft_07_as_well() {
     // A keyword of later drafts.
     let party = r#"{"dependentRequired":{"a":["b"]}}"#;

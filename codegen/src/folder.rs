@@ -1,4 +1,4 @@
-//! The list of the files in the schema folder.
+//! The list of the files in a schema folder: the same for the generator and for the validation of payloads.
 
 use std::fs::{self, DirEntry};
 use std::path::Path;
@@ -7,7 +7,8 @@ use std::path::Path;
 ///
 /// Folders that are none of schemas are passed over: hidden ones, caches (Cargo marks its `target` as one),
 /// `node_modules`, and symbolic links to folders, which may lead back to where they lie.
-pub(super) fn json_files(folder: &Path) -> Vec<String> {
+#[must_use]
+pub fn json_files(folder: &Path) -> Vec<String> {
     let mut found = Vec::new();
     let mut folders = vec![(folder.to_path_buf(), String::new())];
     while let Some((folder, path)) = folders.pop() {
