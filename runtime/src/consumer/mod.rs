@@ -105,7 +105,6 @@ impl Consumer {
                 commit_interval: self.settings.commit_interval,
             },
         )?;
-        let counts = Arc::<Counts>::default();
         let mut running = Running {
             member,
             settings: &self.settings,
@@ -113,11 +112,10 @@ impl Consumer {
                 routes: Arc::clone(&self.routes),
                 idempotency: self.settings.idempotency.clone(),
                 unknown_urn: self.settings.rules.unknown_urn,
-                counts: Arc::clone(&counts),
+                counts: Arc::<Counts>::default(),
             }),
             handlers: Arc::new(Semaphore::new(self.settings.concurrency)),
             retry_topics: self.settings.retry_topics.clone().into(),
-            counts,
         };
         let cause = running.until(signal, &self.shutdown).await;
         let summary = running.shut_down().await;
@@ -137,7 +135,6 @@ struct Running<'a> {
     processor: Arc<Processor>,
     handlers: Arc<Semaphore>,
     retry_topics: Arc<[RetryTopics]>,
-    counts: Arc<Counts>,
 }
 
 impl Running<'_> {
@@ -171,7 +168,7 @@ impl Running<'_> {
                 self.settings,
                 partition.clone(),
                 Arc::clone(&progress),
-                Arc::clone(&self.counts),
+                Arc::clone(&self.processor.counts),
             ),
         };
         self.member.work(&partition, &progress, worker.run());
@@ -179,7 +176,7 @@ impl Running<'_> {
 
     async fn shut_down(self) -> Summary {
         let left = self.member.leave(self.settings.shutdown_timeout, |event| self.settings.hooks.event(event)).await;
-        let summary = self.counts.summary(left);
+        let summary = self.processor.counts.summary(left);
         tracing::info!(?summary, "consumer ended");
         summary
     }

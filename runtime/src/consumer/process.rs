@@ -25,11 +25,9 @@ pub(super) struct Processor {
 }
 
 impl Processor {
-    pub(super) async fn process(&self, delivery: &mut Delivery) -> Outcome {
-        let batch = delivery.batch();
-        // Whoever makes a delivery has looked at its record.
-        let Some(record) = batch.get(delivery.index) else { return Outcome::Poison(Poison::NoValue) };
-        match self.open(&record, delivery) {
+    /// Processes the record of a delivery.
+    pub(super) async fn process(&self, record: &Record<'_>, delivery: &mut Delivery) -> Outcome {
+        match self.open(record, delivery) {
             Ok((route, data)) => self.handle(route, data, delivery).await,
             Err(outcome) => outcome,
         }

@@ -9,7 +9,9 @@ use std::{
 use tokio::{sync::OwnedSemaphorePermit, task::JoinSet};
 
 use super::{Cause, ProcessingOrder, settlement::Settlement, worker::Worker};
-use crate::{handler::Delivery, kafka::Ticket, member::ended_or_panicked, record::Batch, settle::Outcome};
+use crate::{
+    envelope::Poison, handler::Delivery, kafka::Ticket, member::ended_or_panicked, record::Batch, settle::Outcome,
+};
 
 /// Records from the first unfinished one on, at most; that many are handled again after a crash. One batch more is taken.
 const SPAN: usize = 16_384;
@@ -117,7 +119,12 @@ impl SideBySide {
         worker.settlement.progress.start(job.ticket);
         let processor = Arc::clone(&worker.processor);
         self.running.spawn(async move {
-            let outcome = processor.process(&mut job.delivery).await;
+            let batch = job.delivery.batch();
+            let outcome = match batch.get(job.delivery.index) {
+                Some(record) => processor.process(&record, &mut job.delivery).await,
+                // Not so: it was looked at when it was taken.
+                None => Outcome::Poison(Poison::NoValue),
+            };
             drop(permit);
             Done { job, outcome }
         });

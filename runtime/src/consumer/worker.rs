@@ -55,7 +55,7 @@ impl Worker {
                     permit = self.handlers.acquire() => permit,
                 };
                 let ticket = self.settlement.progress.take_and_start(record.offset);
-                let outcome = self.processor.process(&mut delivery).await;
+                let outcome = self.processor.process(&record, &mut delivery).await;
                 drop(permit);
                 if let Some(stopped) = self.settlement.settle(&delivery, ticket, &outcome).await {
                     return Some(Cause::Record(stopped));
