@@ -19,7 +19,6 @@ const PARTITIONS: i32 = 4;
 const WINDOW: usize = 10_000;
 /// Each side takes its turns; the median of them counts.
 const ROUNDS: usize = 5;
-/// The default first.
 const ORDERS: [ProcessingOrder; 3] = [ProcessingOrder::Partition, ProcessingOrder::Key, ProcessingOrder::Unordered];
 
 /// With envelope and payload about 450 bytes.
@@ -159,8 +158,8 @@ async fn publish_and_consume(kafka: &Kafka, brokers: &str, topic: &str, records:
         kafka.create_topic_if_missing(&topic, PARTITIONS).await?;
     }
     let (mut none, mut some) = (Vec::new(), Vec::new());
+    let order = ProcessingOrder::default();
     for turn in 0..ROUNDS {
-        let [order, ..] = ORDERS;
         none.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-none"), order, count, 0).await?);
         some.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-some"), order, count, 100).await?);
     }

@@ -214,29 +214,35 @@ async fn committed_soon(broker: &TestBroker, offset: i64) -> Option<i64> {
     looked.await.expect("it is committed in time")
 }
 
+/// Tells of its beginning; parcel 0 ends only once it is asked to.
+async fn lingers(begun: &UnboundedSender<Packed>, job: Packed, cx: &Delivery) -> Result<(), HandlerError> {
+    let lingers = job.parcel == 0;
+    begun.send(job)?;
+    if lingers {
+        cx.cancelled().await;
+        // Who does not wait for it has ended by then.
+        tokio::task::yield_now().await;
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn at_a_shutdown_what_runs_finishes_and_what_waits_for_its_key_is_left() {
-    for (order, handled) in [(ProcessingOrder::Key, 2), (ProcessingOrder::Unordered, 4)] {
+    for (order, at_work) in [(ProcessingOrder::Key, 2), (ProcessingOrder::Unordered, 4)] {
         let (broker, kafka) = broker(1);
         publish(&kafka, [Packed { parcel: 1, step: 0 }]).await;
         publish(&kafka, (0..3).map(|step| Packed { parcel: 0, step })).await;
-        let mut running = Running::start(kafka.consumer(GROUP).order(order), 0);
-        running.handled().await;
-        // The last of them has come as far as it may.
-        let (floor, at_work) = (Arc::clone(&running.floor), if order == ProcessingOrder::Key { 1 } else { 3 });
-        while floor.running.load(Ordering::SeqCst) < at_work {
-            tokio::task::yield_now().await;
-        }
-        running.handle.shutdown();
-        // Opened once the shutdown is on its way: without waiting for the handlers it would end before.
-        let opened = tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_millis(300)).await;
-            floor.gate.add_permits(3);
-        });
-        let summary = running.stop().await;
-        opened.await.unwrap();
-        assert_eq!((summary.handled, summary.unfinished.len()), (handled, 0), "{order:?}");
-        assert_eq!(committed(&broker, GROUP, 0), Some(i64::try_from(handled).unwrap()));
+        let (begun, mut receiver) = unbounded_channel();
+        let consumer = kafka.consumer(GROUP).order(order).serve(routes![begun; Packed => lingers]);
+        let all_begun = async {
+            for _ in 0..at_work {
+                receiver.recv().await.unwrap();
+            }
+        };
+        let summary = consumer.run_until(all_begun).await.unwrap();
+        assert_eq!((summary.handled, summary.unfinished.len()), (at_work, 0), "{order:?}");
+        assert!(receiver.try_recv().is_err(), "{order:?}: more has begun");
+        assert_eq!(committed(&broker, GROUP, 0), Some(i64::try_from(at_work).unwrap()));
     }
 }
 

@@ -7,15 +7,14 @@ use std::{
     io::{BufRead as _, BufReader, Write as _},
     path::Path,
     process::{Child, Command, ExitCode, Stdio},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use babelqueue::{Delivery, Event, HandlerError, Kafka, ProcessingOrder, Publisher, routes};
-use futures_util::future::try_join_all;
+use babelqueue::{Delivery, Event, HandlerError, Kafka, ProcessingOrder, routes};
 
 use crate::{
     Check,
-    jobs::{Numbered, brokers, committed, create_topic, kafka, runtime, unique},
+    jobs::{Numbered, brokers, committed, create_topic, kafka, poll_until, publish_keyed, runtime, unique},
 };
 
 /// The first argument of the consuming process.
@@ -85,7 +84,7 @@ pub(crate) async fn killed_at_random_moments_without_an_order_nothing_is_lost() 
 async fn killed(order: ProcessingOrder, kept: impl Fn(&[Line]) -> Check) -> Check {
     let (topic, group) = (unique("crash"), unique("group"));
     create_topic(&topic, PARTITIONS, &[]).await?;
-    publish(&topic).await?;
+    publish_keyed(&kafka()?, &topic, 0..RECORDS, KEYS).await?;
     let folder = tempfile::tempdir()?;
     let ledger = folder.path().join("ledger");
 
@@ -94,15 +93,15 @@ async fn killed(order: ProcessingOrder, kept: impl Fn(&[Line]) -> Check) -> Chec
         let before = lines(&ledger);
         let mut child = start(&topic, &group, order, &ledger)?;
         let goal = before + 1 + random.below(RECORDS / u64::try_from(KILLS)? / 2);
-        let reached = wait_for(&mut child, || lines(&ledger) >= goal);
+        let reached = poll_until(&mut child, || Ok(lines(&ledger) >= goal));
         child.kill()?;
         child.wait()?;
         reached?;
     }
     let mut child = start(&topic, &group, order, &ledger)?;
-    let ended = wait_for(&mut child, || {
-        (0..PARTITIONS).filter_map(|partition| committed(&group, &topic, partition).ok().flatten()).sum::<i64>()
-            == RECORDS.cast_signed()
+    let ended = poll_until(&mut child, || {
+        let committed = (0..PARTITIONS).filter_map(|partition| committed(&group, &topic, partition).ok().flatten());
+        Ok(committed.sum::<i64>() == RECORDS.cast_signed())
     });
     child.kill()?;
     child.wait()?;
@@ -114,15 +113,6 @@ async fn killed(order: ProcessingOrder, kept: impl Fn(&[Line]) -> Check) -> Chec
     println!(
         "{RECORDS} records, {order:?}, killed {KILLS} times: 0 lost, 0 skipped, order kept, {again} handled again"
     );
-    Ok(())
-}
-
-async fn publish(topic: &str) -> Check {
-    let publisher = Publisher::<Numbered>::new(&kafka()?).topic(topic);
-    let jobs: Vec<_> = (0..RECORDS).map(|number| (Numbered::new(number), (number % KEYS).to_string())).collect();
-    for jobs in jobs.chunks(10_000) {
-        try_join_all(jobs.iter().map(|(job, key)| publisher.message(job).key(key).into_future())).await?;
-    }
     Ok(())
 }
 
@@ -172,21 +162,6 @@ pub(crate) async fn a_suspended_member_hears_that_its_partitions_were_lost() -> 
 fn signal(child: &Child, signal: &str) -> Check {
     let sent = Command::new("kill").args([signal, &child.id().to_string()]).status()?;
     if sent.success() { Ok(()) } else { Err(format!("kill {signal}: {sent}").into()) }
-}
-
-/// Polls the ledger or the broker: neither tells when it changes.
-fn wait_for(child: &mut Child, mut done: impl FnMut() -> bool) -> Check {
-    let deadline = Instant::now() + Duration::from_secs(300);
-    while !done() {
-        if let Some(status) = child.try_wait()? {
-            return Err(format!("the consuming process ended by itself: {status}").into());
-        }
-        if Instant::now() > deadline {
-            return Err("no end within five minutes".into());
-        }
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    Ok(())
 }
 
 fn lines(ledger: &Path) -> u64 {

@@ -1,7 +1,9 @@
 //! What the live tests share: topics of their own, a numbered job, raw clients.
 
 use std::{
+    error::Error,
     ops::Range,
+    process::Child,
     time::{Duration, Instant},
 };
 
@@ -133,10 +135,38 @@ pub(crate) fn headers(record: &OwnedMessage) -> Vec<(String, String)> {
 
 /// Publishes the numbers of a range, many at once.
 pub(crate) async fn publish_numbers(kafka: &Kafka, topic: &str, numbers: Range<u64>) -> Check {
+    publish(kafka, topic, numbers.map(|number| (Numbered::new(number), None))).await
+}
+
+/// As [`publish_numbers`], with so many keys: the remainders of the numbers.
+pub(crate) async fn publish_keyed(kafka: &Kafka, topic: &str, numbers: Range<u64>, keys: u64) -> Check {
+    publish(kafka, topic, numbers.map(|number| (Numbered::new(number), Some((number % keys).to_string())))).await
+}
+
+async fn publish(kafka: &Kafka, topic: &str, jobs: impl Iterator<Item = (Numbered, Option<String>)>) -> Check {
     let publisher = Publisher::<Numbered>::new(kafka).topic(topic);
-    let jobs: Vec<_> = numbers.map(Numbered::new).collect();
+    let jobs: Vec<_> = jobs.collect();
     for jobs in jobs.chunks(10_000) {
-        try_join_all(jobs.iter().map(|job| publisher.publish(job))).await?;
+        let messages = jobs.iter().map(|(job, key)| match key {
+            Some(key) => publisher.message(job).key(key),
+            None => publisher.message(job),
+        });
+        try_join_all(messages.map(IntoFuture::into_future)).await?;
+    }
+    Ok(())
+}
+
+/// Waits until a process that a test has started has come so far. Neither a file nor the broker tells when it changes.
+pub(crate) fn poll_until(child: &mut Child, mut done: impl FnMut() -> Result<bool, Box<dyn Error>>) -> Check {
+    let deadline = Instant::now() + Duration::from_secs(300);
+    while !done()? {
+        if let Some(status) = child.try_wait()? {
+            return Err(format!("the process ended by itself: {status}").into());
+        }
+        if Instant::now() > deadline {
+            return Err("no end within five minutes".into());
+        }
+        std::thread::sleep(Duration::from_millis(1));
     }
     Ok(())
 }

@@ -26,7 +26,7 @@ use crate::{
     Check,
     crash::Random,
     interop::python,
-    jobs::{Numbered, brokers, committed, create_topic, headers, kafka, runtime, unique},
+    jobs::{Numbered, brokers, committed, create_topic, headers, kafka, poll_until, runtime, unique},
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -413,20 +413,6 @@ fn length(topic: &str) -> Result<i64> {
     let client: StreamConsumer =
         ClientConfig::new().set("bootstrap.servers", brokers()).set("group.id", "not-a-member").create()?;
     Ok(client.fetch_watermarks(topic, 0, Duration::from_secs(10))?.1)
-}
-
-/// Asks the broker: it does not tell when the answer changes.
-fn poll_until(child: &mut Child, mut done: impl FnMut() -> Result<bool>) -> Check {
-    let deadline = Instant::now() + Duration::from_secs(300);
-    while !done()? {
-        if let Some(status) = child.try_wait()? {
-            return Err(format!("the reinjecting process ended by itself: {status}").into());
-        }
-        if Instant::now() > deadline {
-            return Err("no end within five minutes".into());
-        }
-    }
-    Ok(())
 }
 
 pub(crate) async fn both_sdks_move_each_others_records_back() -> Check {
