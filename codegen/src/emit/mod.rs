@@ -73,7 +73,7 @@ fn module(topic: &Topic, style: &Style) -> syn::Result<String> {
     })?;
     let mut parts = Vec::new();
     for (id, ty) in topic.types.iter().enumerate() {
-        // A type at a time: what the parser needs grows faster than what it reads.
+        // A type at a time, so that the tokens of one are in memory and not those of all.
         parts.push(items(&item(topic, id, ty, style))?);
         parts.push(table::of(ty, style));
     }
