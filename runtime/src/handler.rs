@@ -395,9 +395,10 @@ impl Delivery {
 
     /// Waits until the handler is asked to end: the consumer shuts down, or the partition was revoked or lost.
     ///
-    /// At a shutdown what the handler returns still counts, if it returns within
-    /// [`shutdown_timeout`](crate::ConsumerBuilder::shutdown_timeout). After a revocation or a loss it does not: the record
-    /// is delivered to the partition's next owner, which may have it already.
+    /// What the handler returns still counts, if it returns within
+    /// [`shutdown_timeout`](crate::ConsumerBuilder::shutdown_timeout) or, where the partition was revoked, within
+    /// [`revoke_timeout`](crate::ConsumerBuilder::revoke_timeout). After that, and after a loss, it does not: the record is
+    /// delivered to the partition's next owner, which may have it already.
     ///
     /// ```
     /// # use babelqueue::{Delivery, HandlerError, babel_job};

@@ -91,7 +91,9 @@ pub use crate::{
     backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
-    consumer::{Consumer, ConsumerBuilder, ConsumerError, ProcessingOrder, Reason, RecordError, Settled, Summary},
+    consumer::{
+        CommitPolicy, Consumer, ConsumerBuilder, ConsumerError, ProcessingOrder, Reason, RecordError, Settled, Summary,
+    },
     envelope::EncodeError,
     error::KafkaError,
     event::Event,

@@ -30,6 +30,34 @@ pub enum ProcessingOrder {
     Unordered,
 }
 
+/// When finished records are committed, besides at the [commit interval](ConsumerBuilder::commit_interval) and when a
+/// partition or the consumer goes. What a crash finds finished and uncommitted is handled again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CommitPolicy {
+    /// At nothing else. Costs one request to the broker an interval, whatever the throughput.
+    #[default]
+    Interval,
+    /// As soon as so many records are finished, over all partitions of the consumer. Costs one request for as many
+    /// records; while one is on its way no other is sent.
+    Count(u64),
+    /// After each record. Where the order is that of the partition the next record of the partition begins once the broker
+    /// has acknowledged the commit, so a crash repeats one record a partition at most; that costs each record a round trip
+    /// to the broker, and most of the throughput. In the other orders records that finish during a commit share the next.
+    EachRecord,
+}
+
+impl CommitPolicy {
+    /// After how many records a commit is due.
+    pub(super) fn count(self) -> Option<u64> {
+        match self {
+            Self::Interval => None,
+            Self::Count(records) => Some(records),
+            Self::EachRecord => Some(1),
+        }
+    }
+}
+
 /// Settings of a consumer; start it by [`ConsumerBuilder::serve`].
 #[derive(Clone)]
 #[must_use = "a consumer starts with `.serve(routes).run_until(…)`"]
@@ -43,6 +71,8 @@ pub struct ConsumerBuilder {
     pub(super) order: ProcessingOrder,
     pub(super) concurrency: usize,
     pub(super) commit_interval: Duration,
+    pub(super) commit_policy: CommitPolicy,
+    pub(super) revoke_timeout: Duration,
     pub(super) shutdown_timeout: Duration,
     pub(super) hooks: Hooks,
 }
@@ -89,6 +119,8 @@ impl Kafka {
             order: ProcessingOrder::default(),
             concurrency: 256,
             commit_interval: Duration::from_secs(1),
+            commit_policy: CommitPolicy::default(),
+            revoke_timeout: Duration::from_secs(5),
             shutdown_timeout: Duration::from_secs(30),
             hooks: Hooks::default(),
         }
@@ -161,6 +193,21 @@ impl ConsumerBuilder {
         self
     }
 
+    /// When finished records are committed besides at the commit interval; by default at nothing else.
+    pub fn commit_policy(mut self, policy: CommitPolicy) -> Self {
+        self.commit_policy = policy;
+        self
+    }
+
+    /// How long the handlers of a partition that is revoked may run on before its next owner gets it; 5 s by default.
+    /// They [are told](crate::Delivery::cancelled) at once, and no further one is started. What they return within this
+    /// time is settled and committed; after it, the partition's next owner handles their records again. The whole group
+    /// waits meanwhile, so stay well below `max.poll.interval.ms` (5 minutes).
+    pub fn revoke_timeout(mut self, timeout: Duration) -> Self {
+        self.revoke_timeout = timeout;
+        self
+    }
+
     /// How long a shutdown may take: running handlers finish, offsets are committed, the group is left; 30 s by default.
     pub fn shutdown_timeout(mut self, timeout: Duration) -> Self {
         self.shutdown_timeout = timeout;
@@ -198,6 +245,9 @@ impl ConsumerBuilder {
         }
         if !(1..=Semaphore::MAX_PERMITS).contains(&self.concurrency) {
             return refuse("concurrency", "has to be at least 1, and a number of handlers that can run at once");
+        }
+        if self.commit_policy == CommitPolicy::Count(0) {
+            return refuse("commit_policy", "has to count at least 1 record");
         }
         if self.rules.max_tries == 0 {
             return refuse("max_tries", "has to be at least 1");
@@ -247,6 +297,8 @@ impl fmt::Debug for ConsumerBuilder {
             .field("order", &self.order)
             .field("concurrency", &self.concurrency)
             .field("commit_interval", &self.commit_interval)
+            .field("commit_policy", &self.commit_policy)
+            .field("revoke_timeout", &self.revoke_timeout)
             .field("shutdown_timeout", &self.shutdown_timeout)
             .finish_non_exhaustive()
     }

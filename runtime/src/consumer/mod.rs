@@ -22,7 +22,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 pub use self::{
-    builder::{ConsumerBuilder, ProcessingOrder},
+    builder::{CommitPolicy, ConsumerBuilder, ProcessingOrder},
     report::{ConsumerError, Reason, RecordError, Settled, Summary},
 };
 use self::{
@@ -103,6 +103,8 @@ impl Consumer {
                 read: Read::Topics(topics),
                 from_oldest: false,
                 commit_interval: self.settings.commit_interval,
+                commit_count: self.settings.commit_policy.count(),
+                revoke_timeout: self.settings.revoke_timeout,
             },
         )?;
         let mut running = Running {
@@ -164,6 +166,7 @@ impl Running<'_> {
             handlers: Arc::clone(&self.handlers),
             retry_topics: Arc::clone(&self.retry_topics),
             batches,
+            commit_policy: self.settings.commit_policy,
             settlement: Settlement::new(
                 self.settings,
                 partition.clone(),

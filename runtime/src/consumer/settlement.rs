@@ -131,6 +131,10 @@ impl Settlement {
             }
             _ => {}
         }
+        if self.progress.is_closed() {
+            // Its next owner handles it again, and settles it.
+            return None;
+        }
         let explained = explain(outcome)?;
         let mut error = self.describe(delivery, &explained);
         let dead_letters = self.topics.as_ref().and_then(RetryTopics::dead_letter_topic_name);

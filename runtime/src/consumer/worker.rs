@@ -4,7 +4,9 @@ use std::{sync::Arc, time::Duration};
 
 use tokio::sync::Semaphore;
 
-use super::{Cause, ProcessingOrder, process::Processor, settlement::Settlement, side_by_side::SideBySide};
+use super::{
+    Cause, CommitPolicy, ProcessingOrder, process::Processor, settlement::Settlement, side_by_side::SideBySide,
+};
 use crate::{handler::Delivery, kafka::Batches, record::Batch, retry_topics::RetryTopics};
 
 /// How long what a partition has begun may take once a record has stopped its consumer.
@@ -12,6 +14,7 @@ const LAST_WORK: Duration = Duration::from_secs(5);
 
 pub(super) struct Worker {
     pub(super) order: ProcessingOrder,
+    pub(super) commit_policy: CommitPolicy,
     pub(super) processor: Arc<Processor>,
     /// A permit for each handler that may run in the consumer.
     pub(super) handlers: Arc<Semaphore>,
@@ -42,6 +45,7 @@ impl Worker {
     }
 
     async fn one_by_one(&mut self) -> Option<Cause> {
+        let progress = Arc::clone(&self.settlement.progress);
         loop {
             let batch = tokio::select! {
                 batch = self.batches.next() => Arc::new(batch?),
@@ -51,14 +55,21 @@ impl Worker {
             while let Some(record) = batch.get(delivery.index) {
                 let permit = tokio::select! {
                     biased;
-                    () = self.settlement.progress.stopped() => return None,
+                    () = progress.stopped() => return None,
                     permit = self.handlers.acquire() => permit,
                 };
-                let ticket = self.settlement.progress.take_and_start(record.offset);
+                let ticket = progress.take_and_start(record.offset);
                 let outcome = self.processor.process(&record, &mut delivery).await;
                 drop(permit);
                 if let Some(stopped) = self.settlement.settle(&delivery, ticket, &outcome).await {
                     return Some(Cause::Record(stopped));
+                }
+                if self.commit_policy == CommitPolicy::EachRecord {
+                    tokio::select! {
+                        () = progress.committed(record.offset) => {}
+                        () = progress.stopped() => return None,
+                        error = self.settlement.client_ended() => return Some(Cause::Kafka(error)),
+                    }
                 }
                 delivery.index += 1;
             }

@@ -17,7 +17,7 @@ use rdkafka::{
     topic_partition_list::Offset,
 };
 
-use super::group::Client;
+use super::{group::Client, waker::Waker};
 use crate::{error::KafkaError, record::TopicPartition, time::deadline};
 
 /// The offset to commit for each partition.
@@ -41,11 +41,11 @@ pub(super) struct Committer {
 impl Committer {
     /// Starts the thread. It ends when the last committer is dropped; the receiver is closed once it has let go of the
     /// client.
-    pub(super) fn start(client: Arc<Client>) -> std::io::Result<(Self, Receiver<()>)> {
+    pub(super) fn start(client: Arc<Client>, waker: Arc<Waker>) -> std::io::Result<(Self, Receiver<()>)> {
         let (requests, queue) = channel::<Request>();
         let (alive, ended) = channel();
         thread::Builder::new().name("babelqueue-commit".to_owned()).spawn(move || {
-            serve(&client, &queue);
+            serve(&client, &waker, &queue);
             drop(client);
             drop(alive);
         })?;
@@ -73,7 +73,7 @@ impl Committer {
     }
 }
 
-fn serve(client: &Client, requests: &Receiver<Request>) {
+fn serve(client: &Client, waker: &Waker, requests: &Receiver<Request>) {
     for Request { offsets, until, reply } in requests {
         if Instant::now() > until {
             continue;
@@ -81,6 +81,7 @@ fn serve(client: &Client, requests: &Receiver<Request>) {
         let result = commit(client, &offsets);
         // Nobody waits any more for a commit that took too long.
         let _ = reply.send(result);
+        waker.wake();
     }
 }
 

@@ -16,13 +16,14 @@ use rdkafka::{
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
+    commit_count::CommitCount,
     committer::Committer,
     lanes::{Lane, Lanes},
     source::SourceEvent,
     troubles::Troubles,
     waker::Waker,
 };
-use crate::{event::Event, record::TopicPartition};
+use crate::{event::Event, record::TopicPartition, time::deadline};
 
 pub(super) type Client = BaseConsumer<Group>;
 
@@ -35,6 +36,9 @@ pub(super) struct Group {
     lanes: Mutex<Lanes>,
     waker: Arc<Waker>,
     committer: Mutex<Option<Committer>>,
+    commit_count: Option<Arc<CommitCount>>,
+    /// How long a rebalance may wait for the records at work on partitions that go.
+    revoke_timeout: Duration,
     events: UnboundedSender<SourceEvent>,
     troubles: Mutex<Troubles>,
     /// Whether the group has taken this member once: its account is in order then, and a refusal may be a broker's
@@ -43,9 +47,17 @@ pub(super) struct Group {
 }
 
 impl Group {
-    pub(super) fn new(topics: Vec<String>, waker: Arc<Waker>, events: UnboundedSender<SourceEvent>) -> Self {
+    pub(super) fn new(
+        topics: Vec<String>,
+        commit_count: Option<Arc<CommitCount>>,
+        revoke_timeout: Duration,
+        waker: Arc<Waker>,
+        events: UnboundedSender<SourceEvent>,
+    ) -> Self {
         Self {
             topics,
+            commit_count,
+            revoke_timeout,
             lanes: Mutex::default(),
             waker,
             committer: Mutex::default(),
@@ -84,8 +96,10 @@ impl Group {
         let assigned: Vec<_> = partitions(list)
             .into_iter()
             .map(|partition| {
-                lanes.close(&partition.topic, partition.partition);
-                let (lane, assigned) = Lane::open(partition, Arc::clone(&self.waker));
+                if let Some(lane) = lanes.close(&partition.topic, partition.partition) {
+                    lane.progress.close();
+                }
+                let (lane, assigned) = Lane::open(partition, Arc::clone(&self.waker), self.commit_count.clone());
                 lanes.open.push(lane);
                 assigned
             })
@@ -101,16 +115,21 @@ impl Group {
         let closed: Vec<_> = partitions.iter().filter_map(|each| lanes.close(&each.topic, each.partition)).collect();
         drop(lanes);
         if lost {
+            closed.iter().for_each(|lane| lane.progress.close());
             self.report(Event::Lost { partitions });
             return;
         }
-        let offsets = closed.iter().filter_map(Lane::committable).collect();
+        // Without a committer the member is leaving: it has waited and committed.
         let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        if let Some(committer) = committer
-            && let Err(error) = committer.commit_within(offsets, REVOKE_COMMIT)
-        {
-            self.report(Event::CommitFailed { error });
+        if let Some(committer) = committer {
+            let deadline = deadline(self.revoke_timeout);
+            closed.iter().for_each(|lane| lane.progress.wait_until_idle(deadline));
+            let offsets = closed.iter().filter_map(Lane::committable).collect();
+            if let Err(error) = committer.commit_within(offsets, REVOKE_COMMIT) {
+                self.report(Event::CommitFailed { error });
+            }
         }
+        closed.iter().for_each(|lane| lane.progress.close());
         self.report(Event::Revoked { partitions });
     }
 }

@@ -11,7 +11,7 @@ use std::{
 use rdkafka::message::{BorrowedMessage, Message as _};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Progress, native, waker::Waker};
+use super::{Progress, commit_count::CommitCount, native, waker::Waker};
 use crate::{
     record::{Batch, TopicPartition},
     time::now_ms,
@@ -88,9 +88,13 @@ pub(super) struct Lane {
 }
 
 impl Lane {
-    pub(super) fn open(partition: TopicPartition, waker: Arc<Waker>) -> (Self, Assigned) {
+    pub(super) fn open(
+        partition: TopicPartition,
+        waker: Arc<Waker>,
+        commit_count: Option<Arc<CommitCount>>,
+    ) -> (Self, Assigned) {
         let (sender, receiver) = unbounded_channel();
-        let progress = Arc::new(Progress::new());
+        let progress = Arc::new(Progress::new().counted_by(commit_count));
         let room = Arc::<Room>::default();
         let batches = Batches { receiver, room: Arc::clone(&room), waker, held: (0, 0) };
         let lane = Self {
@@ -222,7 +226,7 @@ impl Lanes {
         self.open.iter_mut().for_each(Lane::flush);
     }
 
-    /// Ends the assignment of a partition: nothing further of it is started, and its results count no more.
+    /// Takes out the lane of a partition: nothing further of it is started.
     pub(super) fn close(&mut self, topic: &str, partition: i32) -> Option<Lane> {
         let index = self.open.iter().position(|lane| lane.is_of(topic, partition))?;
         let lane = self.open.swap_remove(index);

@@ -1,6 +1,7 @@
 //! The only place that names the Kafka client library.
 
 mod admin;
+mod commit_count;
 mod committer;
 mod ends;
 mod errors;
@@ -53,6 +54,8 @@ mod tests {
             read: Read::Topics(vec!["orders".to_owned()]),
             from_oldest: false,
             commit_interval: Duration::from_secs(1),
+            commit_count: None,
+            revoke_timeout: Duration::ZERO,
         };
         let mut source = Source::start(&config, &settings).unwrap();
         let mut batches = loop {

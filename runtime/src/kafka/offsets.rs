@@ -3,12 +3,15 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
+        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, AtomicI64, Ordering},
     },
+    time::Instant,
 };
 
 use tokio::sync::Notify;
+
+use super::commit_count::CommitCount;
 
 /// The progress of one assignment. Another assignment of the same partition has one of its own, so a late result of an
 /// earlier one counts nowhere.
@@ -18,8 +21,17 @@ use tokio::sync::Notify;
 #[derive(Debug)]
 pub(crate) struct Progress {
     taken: Mutex<Taken>,
+    /// Is told when the last record at work has finished, if somebody waits for that.
+    idle: Condvar,
     stopped: AtomicBool,
     stop: Notify,
+    /// Whether results count no more.
+    closed: AtomicBool,
+    /// Told of what can be committed, where that is done by count.
+    count: Option<Arc<CommitCount>>,
+    /// The offset that the broker has last acknowledged.
+    committed: AtomicI64,
+    commit: Notify,
 }
 
 /// Stands for a record that was taken.
@@ -35,6 +47,9 @@ struct Taken {
     before: u64,
     /// Behind the last one of those before.
     watermark: Option<i64>,
+    /// How many are started and not finished.
+    at_work: usize,
+    idle_awaited: bool,
 }
 
 #[derive(Debug)]
@@ -52,7 +67,21 @@ enum State {
 
 impl Progress {
     pub(crate) fn new() -> Self {
-        Self { taken: Mutex::default(), stopped: AtomicBool::new(false), stop: Notify::new() }
+        Self {
+            taken: Mutex::default(),
+            idle: Condvar::new(),
+            stopped: AtomicBool::new(false),
+            stop: Notify::new(),
+            closed: AtomicBool::new(false),
+            count: None,
+            committed: AtomicI64::new(-1),
+            commit: Notify::new(),
+        }
+    }
+
+    /// Tells of what can be committed.
+    pub(super) fn counted_by(self, count: Option<Arc<CommitCount>>) -> Self {
+        Self { count, ..self }
     }
 
     /// The record at this offset, the next one in the order of delivery, waits to be worked on.
@@ -74,11 +103,28 @@ impl Progress {
     pub(crate) fn finish(&self, ticket: Ticket) {
         let mut taken = self.taken();
         taken.set(ticket, State::Finished);
+        let before = taken.before;
         while let Some(Taking { offset, state: State::Finished }) = taken.records.front() {
             let offset = *offset;
             taken.finish_through(offset);
             taken.records.pop_front();
             taken.before += 1;
+        }
+        if taken.at_work == 0 && taken.idle_awaited {
+            self.idle.notify_all();
+        }
+        if let Some(count) = &self.count {
+            count.add(taken.before - before);
+        }
+    }
+
+    /// Blocks until no record is at work, at most until then.
+    pub(crate) fn wait_until_idle(&self, deadline: Instant) {
+        let mut taken = self.taken();
+        while taken.at_work > 0 {
+            let Some(left) = deadline.checked_duration_since(Instant::now()) else { return };
+            taken.idle_awaited = true;
+            taken = self.idle.wait_timeout(taken, left).unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 
@@ -102,6 +148,23 @@ impl Progress {
         taken.records.iter().filter(|taking| taking.state == State::Started).map(|taking| taking.offset).collect()
     }
 
+    /// The broker has acknowledged this offset.
+    pub(super) fn acknowledge(&self, offset: i64) {
+        self.committed.fetch_max(offset, Ordering::AcqRel);
+        self.commit.notify_waiters();
+    }
+
+    /// Waits until the broker has acknowledged that the record at this offset need not be seen again.
+    pub(crate) async fn committed(&self, offset: i64) {
+        loop {
+            let commit = self.commit.notified();
+            if self.committed.load(Ordering::Acquire) > offset {
+                return;
+            }
+            commit.await;
+        }
+    }
+
     /// How many records there are from the first unfinished one on.
     pub(crate) fn span(&self) -> usize {
         self.taken().records.len()
@@ -111,6 +174,16 @@ impl Progress {
     pub(crate) fn stop(&self) {
         self.stopped.store(true, Ordering::Release);
         self.stop.notify_waiters();
+    }
+
+    /// The assignment has ended, and its last commit with it: no result counts any more.
+    pub(super) fn close(&self) {
+        self.stop();
+        self.closed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
     }
 
     pub(crate) fn is_stopped(&self) -> bool {
@@ -129,12 +202,15 @@ impl Progress {
 impl Taken {
     fn push(&mut self, offset: i64, state: State) -> Ticket {
         self.records.push_back(Taking { offset, state });
+        self.at_work += usize::from(state == State::Started);
         Ticket(self.before + self.records.len() as u64 - 1)
     }
 
     fn set(&mut self, Ticket(number): Ticket, state: State) {
         let index = number.checked_sub(self.before).and_then(|index| usize::try_from(index).ok());
         if let Some(taking) = index.and_then(|index| self.records.get_mut(index)) {
+            self.at_work -= usize::from(taking.state == State::Started);
+            self.at_work += usize::from(state == State::Started);
             taking.state = state;
         }
     }

@@ -21,6 +21,7 @@ use tokio::sync::{
 
 pub(crate) use super::lanes::{Assigned, Batches};
 use super::{
+    commit_count::CommitCount,
     committer::{Committed, Committer, Offsets},
     group::{Client, Group},
     lanes::Lane,
@@ -51,6 +52,10 @@ pub(crate) struct SourceSettings {
     /// Whether a new group begins with the oldest record whatever the user's properties say.
     pub(crate) from_oldest: bool,
     pub(crate) commit_interval: Duration,
+    /// How many finished records make a commit due before the interval has passed.
+    pub(crate) commit_count: Option<u64>,
+    /// How long a rebalance may wait for the records at work on partitions that go.
+    pub(crate) revoke_timeout: Duration,
 }
 
 /// What a source reads.
@@ -129,7 +134,9 @@ impl Source {
         let (send, events) = unbounded_channel();
         let failed = |reason: String| ConfigError::Client { reason };
         let waker = Arc::<Waker>::default();
-        let group = Group::new(settings.read.topics(), Arc::clone(&waker), send);
+        let commit_count = settings.commit_count.map(|every| Arc::new(CommitCount::new(every, Arc::clone(&waker))));
+        let group =
+            Group::new(settings.read.topics(), commit_count.clone(), settings.revoke_timeout, Arc::clone(&waker), send);
         let mut client = settings::consumer(config, &settings.group);
         if !matches!(settings.read, Read::Topics(_)) {
             client.set("enable.partition.eof", "true");
@@ -143,7 +150,7 @@ impl Source {
         let client = Arc::new(client);
         settings.read.start(&client).map_err(|error| failed(error.to_string()))?;
         let (committer, committer_ended) =
-            Committer::start(Arc::clone(&client)).map_err(|error| failed(error.to_string()))?;
+            Committer::start(Arc::clone(&client), Arc::clone(&waker)).map_err(|error| failed(error.to_string()))?;
         client.context().set_committer(Some(committer.clone()));
         let poller = Poller {
             client,
@@ -151,6 +158,7 @@ impl Source {
             committer,
             committer_ended,
             commands: queue,
+            commit_count,
             commit_interval: settings.commit_interval,
             commit_at: deadline(settings.commit_interval),
             committing: None,
@@ -196,6 +204,7 @@ struct Poller {
     committer: Committer,
     committer_ended: Receiver<()>,
     commands: Receiver<Command>,
+    commit_count: Option<Arc<CommitCount>>,
     commit_interval: Duration,
     commit_at: Instant,
     committing: Option<Receiver<Committed>>,
@@ -296,7 +305,11 @@ impl Poller {
     }
 
     fn commit_when_due(&mut self) {
-        if self.committing.is_some() || Instant::now() < self.commit_at {
+        if self.committing.is_some() {
+            return;
+        }
+        let enough = self.commit_count.as_ref().is_some_and(|count| count.take_due());
+        if !enough && Instant::now() < self.commit_at {
             return;
         }
         self.commit_at = deadline(self.commit_interval);
@@ -317,7 +330,11 @@ impl Poller {
         let Some(committing) = &self.committing else { return };
         match committing.try_recv() {
             Err(TryRecvError::Empty) => return,
-            Ok(Ok(())) => {}
+            Ok(Ok(())) => {
+                for lane in &self.group().lanes().open {
+                    lane.requested.into_iter().for_each(|offset| lane.progress.acknowledge(offset));
+                }
+            }
             failed => {
                 let error = failed.ok().and_then(Result::err).unwrap_or_else(|| KafkaError::closed("consumer"));
                 for lane in &mut self.group().lanes().open {

@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(super) struct Waker {
     thread: OnceLock<Thread>,
 }

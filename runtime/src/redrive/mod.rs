@@ -141,6 +141,8 @@ impl Redrive {
                 read: self.read(&ends),
                 from_oldest: true,
                 commit_interval: COMMIT_INTERVAL,
+                commit_count: None,
+                revoke_timeout: Duration::ZERO,
             },
         )?;
         let shared = Shared {

@@ -39,6 +39,8 @@ impl<'a> Running<'a> {
                 read: Read::Topics(tiers.keys().cloned().collect()),
                 from_oldest: true,
                 commit_interval: settings.commit_interval,
+                commit_count: None,
+                revoke_timeout: Duration::ZERO,
             },
         )?;
         Ok(Self { member, reinjected: Arc::default(), tiers, settings })

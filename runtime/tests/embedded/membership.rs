@@ -2,7 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use babelqueue::{Delivery, Event, HandlerError, ProcessingOrder, Publisher, routes};
+use babelqueue::{
+    CommitPolicy, Delivery, Event, HandlerError, ProcessingOrder, Publisher, routes, testing::TestBroker,
+};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::jobs::{OrderCreated, broker, committed, seen};
@@ -28,6 +30,66 @@ async fn finished_records_are_committed_at_the_interval_while_the_consumer_runs(
     assert!(committed.await.unwrap(), "no commit while it ran");
     handle.shutdown();
     running.await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn finished_records_are_committed_as_soon_as_there_are_as_many_as_the_policy_counts() {
+    for order in [ProcessingOrder::Partition, ProcessingOrder::Unordered] {
+        let (broker, kafka) = broker(1);
+        let orders: Vec<_> = (0..25).map(OrderCreated::number).collect();
+        let publisher = Publisher::new(&kafka);
+        futures_util::future::join_all(orders.iter().map(|order| publisher.publish(order))).await;
+        let (routes, _handled) = seen();
+        let consumer = kafka
+            .consumer("workers")
+            .order(order)
+            .commit_interval(Duration::from_secs(3600))
+            .commit_policy(CommitPolicy::Count(10))
+            .serve(routes);
+        let enough = tokio::task::spawn_blocking(move || {
+            while committed(&broker, "workers", 0).is_none_or(|offset| offset < 10) {
+                std::thread::yield_now();
+            }
+        });
+        let signal = async { enough.await.unwrap() };
+        let done = tokio::time::timeout(Duration::from_secs(60), consumer.run_until(signal)).await.expect("a commit");
+        assert_eq!(done.unwrap().handled, 25);
+    }
+}
+
+#[tokio::test]
+async fn where_each_record_is_committed_the_next_one_begins_after_that() {
+    struct Worker {
+        broker: Arc<TestBroker>,
+        /// Offset, and what was committed when its handler began.
+        begun: UnboundedSender<(i64, Option<i64>)>,
+    }
+    impl Worker {
+        async fn created(&self, _: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+            let broker = Arc::clone(&self.broker);
+            let committed = tokio::task::spawn_blocking(move || committed(&broker, "workers", 0)).await?;
+            Ok(self.begun.send((cx.offset(), committed))?)
+        }
+    }
+    let (broker, kafka) = broker(1);
+    let broker = Arc::new(broker);
+    for number in 0..4 {
+        Publisher::new(&kafka).publish(&OrderCreated::number(number)).await.unwrap();
+    }
+    let (begun, mut receiver) = unbounded_channel();
+    let consumer = kafka
+        .consumer("workers")
+        .commit_interval(Duration::from_secs(3600))
+        .commit_policy(CommitPolicy::EachRecord)
+        .serve(routes![Worker { broker, begun }; OrderCreated => Worker::created]);
+    let signal = async {
+        assert_eq!(receiver.recv().await, Some((0, None)));
+        for offset in 1..4 {
+            assert_eq!(receiver.recv().await, Some((offset, Some(offset))));
+        }
+    };
+    let done = tokio::time::timeout(Duration::from_secs(60), consumer.run_until(signal)).await.expect("it goes on");
+    assert_eq!(done.unwrap().handled, 4);
 }
 
 #[tokio::test]
@@ -147,12 +209,15 @@ async fn a_handler_is_asked_to_end_at_a_shutdown_and_what_it_returns_then_counts
 }
 
 #[tokio::test]
-async fn a_handler_is_asked_to_end_when_its_partition_is_revoked_and_what_it_returns_then_does_not_count() {
+async fn what_a_handler_returns_too_late_after_a_revocation_does_not_count() {
     let (broker, kafka) = broker(2);
     Publisher::new(&kafka).message(&OrderCreated::number(1)).key("1042").await.unwrap();
     let (told, mut receiver) = unbounded_channel();
     let member = || {
-        let consumer = kafka.consumer("workers").serve(routes![told.clone(); OrderCreated => patient]);
+        let consumer = kafka
+            .consumer("workers")
+            .revoke_timeout(Duration::ZERO)
+            .serve(routes![told.clone(); OrderCreated => patient]);
         (consumer.handle(), tokio::spawn(consumer.run()))
     };
     let first = member();
@@ -230,13 +295,18 @@ async fn a_failure_on_a_partition_that_was_taken_away_does_not_end_the_consumer(
     /// Waits, then fails if its partition was taken from this member in between.
     struct Waiting {
         started: UnboundedSender<i32>,
+        failed: UnboundedSender<i32>,
         taken: tokio::sync::watch::Receiver<Option<i32>>,
     }
     impl Waiting {
         async fn created(&self, _: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
             self.started.send(cx.partition())?;
             let taken = *self.taken.clone().wait_for(Option::is_some).await?;
-            if taken == Some(cx.partition()) { Err(HandlerError::new("too late")) } else { Ok(()) }
+            if taken != Some(cx.partition()) {
+                return Ok(());
+            }
+            self.failed.send(cx.partition())?;
+            Err(HandlerError::new("too late"))
         }
     }
     let (_broker, kafka) = broker(2);
@@ -250,10 +320,9 @@ async fn a_failure_on_a_partition_that_was_taken_away_does_not_end_the_consumer(
     let (failed, mut failures) = unbounded_channel();
     let first = kafka
         .consumer("workers")
-        .on_error(move |error| {
-            let _ = failed.send(error.partition.partition);
-        })
-        .serve(routes![Waiting { started, taken }; OrderCreated => Waiting::created]);
+        .revoke_timeout(Duration::ZERO)
+        .on_error(|error| panic!("the next owner's to settle: {error}"))
+        .serve(routes![Waiting { started, failed, taken }; OrderCreated => Waiting::created]);
     let first_handle = first.handle();
     let first = tokio::spawn(first.run());
     starts.recv().await.unwrap();

@@ -15,13 +15,16 @@ use rdkafka::{
     producer::{BaseProducer, BaseRecord, Producer as _},
 };
 use tokio::{
-    sync::{Notify, Semaphore, mpsc::unbounded_channel},
+    sync::{
+        Notify, Semaphore,
+        mpsc::{UnboundedSender, unbounded_channel},
+    },
     task::JoinHandle,
 };
 
 use crate::{
     Check,
-    jobs::{Numbered, brokers, committed, create_topic, kafka, publish_numbers, unique},
+    jobs::{Numbered, brokers, committed, create_topic, kafka, publish_keyed, publish_numbers, unique},
 };
 
 /// Counts how often each number was handled, and the greatest offset of each partition.
@@ -158,35 +161,104 @@ pub(crate) async fn a_record_restarts_exactly_once_after_a_clean_stop() -> Check
 }
 
 pub(crate) async fn members_that_join_and_leave_lose_nothing() -> Check {
-    const RECORDS: u64 = 100_000;
+    join_and_leave("eager", 100_000, |_| vec![]).await
+}
+
+pub(crate) async fn members_of_a_cooperative_group_that_join_and_leave_lose_nothing() -> Check {
+    join_and_leave("cooperative", 30_000, |_| vec![("partition.assignment.strategy", "cooperative-sticky".to_owned())])
+        .await
+}
+
+pub(crate) async fn static_members_that_join_and_leave_lose_nothing() -> Check {
+    join_and_leave("static", 30_000, |member| {
+        vec![("group.instance.id", format!("member-{member}")), ("session.timeout.ms", "6000".to_owned())]
+    })
+    .await
+}
+
+pub(crate) async fn members_of_the_new_consumer_protocol_that_join_and_leave_lose_nothing() -> Check {
+    join_and_leave("consumer protocol", 30_000, |_| vec![("group.protocol", "consumer".to_owned())]).await
+}
+
+/// Members join and leave a group while records are published and handled; each has these properties.
+async fn join_and_leave(
+    group_of: &str,
+    records: u64,
+    properties: impl Fn(u64) -> Vec<(&'static str, String)>,
+) -> Check {
     const STEPS: u64 = 10;
     let (topic, group) = (unique("members"), unique("group"));
     create_topic(&topic, 4, &[]).await?;
-    let kafka = kafka()?;
+    let publisher = kafka()?;
     let ledger = Arc::new(Ledger::default());
-    let mut members = vec![Member::join(&kafka, &group, std::slice::from_ref(&topic), &ledger)];
+    let join = |member| -> Result<Member, Box<dyn std::error::Error>> {
+        let settings = properties(member).into_iter();
+        let kafka = settings
+            .fold(Kafka::builder().brokers(brokers()), |kafka, (name, value)| kafka.consumer_property(name, value))
+            .build()?;
+        Ok(Member::join(&kafka, &group, std::slice::from_ref(&topic), &ledger))
+    };
+    let mut members = vec![join(STEPS)?];
     for step in 0..STEPS {
         // Somebody joins or leaves while these records are published and handled.
-        let numbers = step * RECORDS / STEPS..(step + 1) * RECORDS / STEPS;
-        let publishing = publish_numbers(&kafka, &topic, numbers);
+        let numbers = step * records / STEPS..(step + 1) * records / STEPS;
+        let publishing = publish_numbers(&publisher, &topic, numbers);
         let moving = async {
             match step % 3 {
-                0 | 1 => members.push(Member::join(&kafka, &group, std::slice::from_ref(&topic), &ledger)),
+                0 | 1 => members.push(join(step)?),
                 _ => drop(members.remove(0).leave().await?),
             }
             Ok(())
         };
         futures_util::future::try_join(publishing, moving).await?;
     }
-    ledger.distinct(usize::try_from(RECORDS)?).await?;
+    ledger.distinct(usize::try_from(records)?).await?;
     for member in members {
         member.leave().await?;
     }
     let numbers = ledger.numbers.lock().map_err(|_| "poisoned")?;
-    let lost: Vec<_> = (0..RECORDS).filter(|number| !numbers.contains_key(number)).collect();
+    let lost: Vec<_> = (0..records).filter(|number| !numbers.contains_key(number)).collect();
     assert!(lost.is_empty(), "lost: {lost:?}");
-    let handled = ledger.handled.load(Ordering::SeqCst);
-    println!("{RECORDS} records, members joined and left {STEPS} times: 0 lost, {} handled again", handled - RECORDS);
+    let again = ledger.handled.load(Ordering::SeqCst) - records;
+    println!("{group_of}: {records} records, members joined and left {STEPS} times: 0 lost, {again} handled again");
+    Ok(())
+}
+
+pub(crate) async fn a_revoked_partition_waits_for_its_handler_and_commits_what_it_finished() -> Check {
+    async fn until_cancelled(begun: &UnboundedSender<u64>, job: Numbered, cx: &Delivery) -> Result<(), HandlerError> {
+        begun.send(job.number)?;
+        cx.cancelled().await;
+        // What is left to be done takes a moment.
+        tokio::time::sleep(Duration::from_millis(300)).await;
+        Ok(())
+    }
+    for strategy in ["range", "cooperative-sticky"] {
+        let (topic, group) = (unique("revoked"), unique("group"));
+        create_topic(&topic, 2, &[]).await?;
+        let kafka =
+            Kafka::builder().brokers(brokers()).consumer_property("partition.assignment.strategy", strategy).build()?;
+        publish_keyed(&kafka, &topic, 0..40, 20).await?;
+        let (begun, mut receiver) = unbounded_channel();
+        let join = || {
+            let consumer =
+                kafka.consumer(&group).topics([&topic]).serve(routes![begun.clone(); Numbered => until_cancelled]);
+            Member { handle: consumer.handle(), running: tokio::spawn(consumer.run()) }
+        };
+        let first = join();
+        let mut numbers = vec![receiver.recv().await, receiver.recv().await];
+        let second = join();
+        // What a partition's next owner begins with is the next record.
+        numbers.push(receiver.recv().await);
+        let handled = first.leave().await?.handled + second.leave().await?.handled;
+        receiver.close();
+        while let Some(number) = receiver.recv().await {
+            numbers.push(Some(number));
+        }
+        let begun = numbers.len();
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!((numbers.len(), u64::try_from(begun)?), (begun, handled), "{strategy}: {numbers:?}");
+    }
     Ok(())
 }
 
