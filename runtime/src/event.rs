@@ -54,6 +54,23 @@ pub enum Event {
         /// When it is tried again.
         again_in: Duration,
     },
+    /// A record has held up its partition for longer than the
+    /// [stall timeout](crate::ConsumerBuilder::stall_timeout): its handler, or its way to another topic. Told once a stall.
+    Stalled {
+        /// The partition.
+        partition: TopicPartition,
+        /// The record's offset.
+        offset: i64,
+        /// Its URN, when it names one.
+        urn: Option<String>,
+        /// For how long.
+        age: Duration,
+    },
+    /// The record that held up its partition too long is finished.
+    Recovered {
+        /// The partition.
+        partition: TopicPartition,
+    },
     /// The connection or a broker has a problem, or a broker refuses what it allowed before; the client goes on trying.
     Trouble {
         /// What the client says.
@@ -76,7 +93,7 @@ impl Event {
     /// Tells it as a `tracing` event.
     pub(crate) fn trace(&self) {
         match self {
-            Self::Assigned { .. } | Self::Revoked { .. } => tracing::info!("{self}"),
+            Self::Assigned { .. } | Self::Revoked { .. } | Self::Recovered { .. } => tracing::info!("{self}"),
             _ => tracing::warn!("{self}"),
         }
     }
@@ -99,6 +116,14 @@ impl fmt::Display for Event {
                 f,
                 "{partition} offset {offset} could not be written to `{topic}` and is tried again in {again_in:?}: {error}"
             ),
+            Self::Stalled { partition, offset, urn, age } => {
+                write!(f, "stalled: {partition} offset {offset} ")?;
+                if let Some(urn) = urn {
+                    write!(f, "({urn}) ")?;
+                }
+                write!(f, "has not been finished for {age:?}")
+            }
+            Self::Recovered { partition } => write!(f, "no longer stalled: {partition}"),
             Self::Trouble { error } => error.fmt(f),
         }
     }

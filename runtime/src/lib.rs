@@ -54,6 +54,7 @@ mod event;
 mod export;
 mod handler;
 mod headers;
+mod health;
 pub mod idempotency;
 mod job;
 mod json;
@@ -92,12 +93,14 @@ pub use crate::{
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
     consumer::{
-        CommitPolicy, Consumer, ConsumerBuilder, ConsumerError, ProcessingOrder, Reason, RecordError, Settled, Summary,
+        CommitPolicy, Consumer, ConsumerBuilder, ConsumerError, Health, ProcessingOrder, Reason, RecordError, Settled,
+        Summary,
     },
     envelope::EncodeError,
     error::KafkaError,
     event::Event,
     handler::{Delivery, Handler, HandlerError},
+    health::{HealthReport, OldestRecord, PartitionHealth, Status},
     job::{Job, RecordKey},
     json::Json,
     kafka::OutgoingRecord,

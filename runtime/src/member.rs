@@ -18,7 +18,7 @@ use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
     event::Event,
-    kafka::{Assigned, Progress, Source, SourceEvent, SourceSettings},
+    kafka::{Assigned, Progress, Source, SourceEvent, SourceSettings, Standing},
     record::TopicPartition,
     time::deadline,
 };
@@ -56,9 +56,13 @@ pub(crate) struct Left {
 }
 
 impl<T: Send + 'static> Member<T> {
-    pub(crate) fn start(config: &Config, settings: &SourceSettings) -> Result<Self, ConfigError> {
+    pub(crate) fn start(
+        config: &Config,
+        settings: &SourceSettings,
+        standing: Arc<Standing>,
+    ) -> Result<Self, ConfigError> {
         Ok(Self {
-            source: Source::start(config, settings)?,
+            source: Source::start(config, settings, standing)?,
             workers: JoinSet::new(),
             progress: HashMap::new(),
             turns: HashMap::new(),

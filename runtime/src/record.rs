@@ -107,6 +107,11 @@ impl Batch {
         self.bytes.len()
     }
 
+    /// The record at this offset.
+    pub(crate) fn at(&self, offset: i64) -> Option<Record<'_>> {
+        self.get(self.entries.binary_search_by_key(&offset, |entry| entry.offset).ok()?)
+    }
+
     pub(crate) fn get(&self, index: usize) -> Option<Record<'_>> {
         let entry = self.entries.get(index)?;
         Some(Record {

@@ -73,6 +73,7 @@ pub struct ConsumerBuilder {
     pub(super) commit_interval: Duration,
     pub(super) commit_policy: CommitPolicy,
     pub(super) revoke_timeout: Duration,
+    pub(super) stall_timeout: Duration,
     pub(super) shutdown_timeout: Duration,
     pub(super) hooks: Hooks,
 }
@@ -121,6 +122,7 @@ impl Kafka {
             commit_interval: Duration::from_secs(1),
             commit_policy: CommitPolicy::default(),
             revoke_timeout: Duration::from_secs(5),
+            stall_timeout: Duration::from_secs(5 * 60),
             shutdown_timeout: Duration::from_secs(30),
             hooks: Hooks::default(),
         }
@@ -205,6 +207,14 @@ impl ConsumerBuilder {
     /// waits meanwhile, so stay well below `max.poll.interval.ms` (5 minutes).
     pub fn revoke_timeout(mut self, timeout: Duration) -> Self {
         self.revoke_timeout = timeout;
+        self
+    }
+
+    /// For how long one record may hold up its partition before that is told by [`Event::Stalled`] and
+    /// [`HealthReport::is_live`](crate::HealthReport::is_live) turns bad; 5 minutes by default. Choose more than the slowest
+    /// handler takes.
+    pub fn stall_timeout(mut self, timeout: Duration) -> Self {
+        self.stall_timeout = timeout;
         self
     }
 
@@ -299,6 +309,7 @@ impl fmt::Debug for ConsumerBuilder {
             .field("commit_interval", &self.commit_interval)
             .field("commit_policy", &self.commit_policy)
             .field("revoke_timeout", &self.revoke_timeout)
+            .field("stall_timeout", &self.stall_timeout)
             .field("shutdown_timeout", &self.shutdown_timeout)
             .finish_non_exhaustive()
     }

@@ -5,6 +5,7 @@
 //! finished is committed by the member's own thread.
 
 mod builder;
+mod health;
 mod hop;
 mod process;
 mod report;
@@ -23,16 +24,18 @@ use tokio::sync::Semaphore;
 
 pub use self::{
     builder::{CommitPolicy, ConsumerBuilder, ProcessingOrder},
+    health::Health,
     report::{ConsumerError, Reason, RecordError, Settled, Summary},
 };
 use self::{
+    health::UntilTheEnd,
     process::Processor,
     settlement::{Counts, Settlement},
     worker::Worker,
 };
 use crate::{
     error::KafkaError,
-    kafka::{Assigned, Read, SourceSettings},
+    kafka::{Assigned, Read, SourceSettings, Standing},
     member::{Happened, Member},
     retry_topics::RetryTopics,
     router::Routes,
@@ -45,6 +48,7 @@ pub struct Consumer {
     settings: ConsumerBuilder,
     routes: Arc<Routes>,
     shutdown: ShutdownHandle,
+    standing: Arc<Standing>,
 }
 
 /// Why the consumer ends.
@@ -56,13 +60,19 @@ enum Cause {
 
 impl Consumer {
     fn new(settings: ConsumerBuilder, routes: Routes) -> Self {
-        Self { settings, routes: Arc::new(routes), shutdown: ShutdownHandle::new() }
+        Self { settings, routes: Arc::new(routes), shutdown: ShutdownHandle::new(), standing: Arc::default() }
     }
 
     /// A handle that shuts this consumer down from elsewhere.
     #[must_use]
     pub fn handle(&self) -> ShutdownHandle {
         self.shutdown.clone()
+    }
+
+    /// Tells how this consumer fares, for the health and readiness answers of a service.
+    #[must_use]
+    pub fn health(&self) -> Health {
+        Health::of(&self.standing)
     }
 
     /// Runs until a [`ShutdownHandle`] asks it to shut down.
@@ -85,6 +95,7 @@ impl Consumer {
     /// ([`Kafka::check_topics`](crate::Kafka::check_topics)), a record was not handled and may not be passed over, or the
     /// broker refused the account. What was finished until then is committed.
     pub async fn run_until(self, signal: impl Future<Output = ()>) -> Result<Summary, ConsumerError> {
+        let _standing = UntilTheEnd(&self.standing);
         let topics = self.settings.check(&self.routes)?;
         let mut signal = pin!(signal);
         if !self.settings.retry_topics.is_empty() {
@@ -105,7 +116,9 @@ impl Consumer {
                 commit_interval: self.settings.commit_interval,
                 commit_count: self.settings.commit_policy.count(),
                 revoke_timeout: self.settings.revoke_timeout,
+                stall_timeout: self.settings.stall_timeout,
             },
+            Arc::clone(&self.standing),
         )?;
         let mut running = Running {
             member,

@@ -95,6 +95,7 @@ impl SideBySide {
 
     /// Takes the records of a batch: each is ready, or waits for those of its key.
     fn take(&mut self, batch: &Arc<Batch>, worker: &Worker) {
+        worker.settlement.progress.begin(batch);
         for (index, record) in (0..batch.len()).filter_map(|index| Some((index, batch.get(index)?))) {
             let job = Job {
                 delivery: worker.delivery(batch, index),

@@ -51,6 +51,7 @@ impl Worker {
                 batch = self.batches.next() => Arc::new(batch?),
                 error = self.settlement.client_ended() => return Some(Cause::Kafka(error)),
             };
+            progress.begin(&batch);
             let mut delivery = self.delivery(&batch, 0);
             while let Some(record) = batch.get(delivery.index) {
                 let permit = tokio::select! {

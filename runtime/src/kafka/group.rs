@@ -1,10 +1,7 @@
 //! Membership in a consumer group: what the client calls back while it is polled.
 
 use std::{
-    sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -20,6 +17,7 @@ use super::{
     committer::Committer,
     lanes::{Lane, Lanes},
     source::SourceEvent,
+    standing::Standing,
     troubles::Troubles,
     waker::Waker,
 };
@@ -33,7 +31,7 @@ const REVOKE_COMMIT: Duration = Duration::from_secs(5);
 /// State of the member, shared by the poll loop and the callbacks that run inside its polls.
 pub(super) struct Group {
     topics: Vec<String>,
-    lanes: Mutex<Lanes>,
+    standing: Arc<Standing>,
     waker: Arc<Waker>,
     committer: Mutex<Option<Committer>>,
     commit_count: Option<Arc<CommitCount>>,
@@ -41,14 +39,12 @@ pub(super) struct Group {
     revoke_timeout: Duration,
     events: UnboundedSender<SourceEvent>,
     troubles: Mutex<Troubles>,
-    /// Whether the group has taken this member once: its account is in order then, and a refusal may be a broker's
-    /// passing trouble.
-    joined: AtomicBool,
 }
 
 impl Group {
     pub(super) fn new(
         topics: Vec<String>,
+        standing: Arc<Standing>,
         commit_count: Option<Arc<CommitCount>>,
         revoke_timeout: Duration,
         waker: Arc<Waker>,
@@ -58,17 +54,16 @@ impl Group {
             topics,
             commit_count,
             revoke_timeout,
-            lanes: Mutex::default(),
+            standing,
             waker,
             committer: Mutex::default(),
             events,
             troubles: Mutex::default(),
-            joined: AtomicBool::new(false),
         }
     }
 
     pub(super) fn lanes(&self) -> MutexGuard<'_, Lanes> {
-        self.lanes.lock().unwrap_or_else(PoisonError::into_inner)
+        self.standing.lanes()
     }
 
     /// Set while the member runs. The committer's thread holds the client, which holds this: it has to be taken out
@@ -91,7 +86,7 @@ impl Group {
     }
 
     pub(super) fn assigned(&self, list: &TopicPartitionList) {
-        self.joined.store(true, Ordering::Relaxed);
+        self.standing.join();
         let mut lanes = self.lanes();
         let assigned: Vec<_> = partitions(list)
             .into_iter()
@@ -152,7 +147,7 @@ impl ClientContext for Group {
         if !reason.is_empty() {
             error = error.with_context(reason);
         }
-        if error.is_fatal() || (error.is_refused() && !self.joined.load(Ordering::Relaxed)) {
+        if error.is_fatal() || (error.is_refused() && !self.standing.has_joined()) {
             self.send(SourceEvent::Ended(error));
             return;
         }

@@ -6,13 +6,23 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
+    time::{Duration, Instant},
 };
 
 use rdkafka::message::{BorrowedMessage, Message as _};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::{Progress, commit_count::CommitCount, native, waker::Waker};
+use super::{
+    Progress,
+    commit_count::CommitCount,
+    native,
+    offsets::Front,
+    waker::Waker,
+    watch::{Change, Watch},
+};
 use crate::{
+    event::Event,
+    health::{OldestRecord, PartitionHealth},
     record::{Batch, TopicPartition},
     time::now_ms,
 };
@@ -85,6 +95,9 @@ pub(super) struct Lane {
     records: u64,
     bytes: u64,
     room: Arc<Room>,
+    /// Behind the last record that the broker has told of.
+    pub(super) end_offset: Option<i64>,
+    watch: Watch,
 }
 
 impl Lane {
@@ -107,6 +120,8 @@ impl Lane {
             records: 0,
             bytes: 0,
             room,
+            end_offset: None,
+            watch: Watch::default(),
         };
         (lane, Assigned { partition, batches, progress })
     }
@@ -184,6 +199,38 @@ impl Lane {
     /// The partition and the offset to commit, once a record is finished.
     pub(super) fn committable(&self) -> Option<(TopicPartition, i64)> {
         Some((self.partition.clone(), self.progress.committable()?))
+    }
+
+    /// What the user should hear of this partition.
+    pub(super) fn look(&mut self, now: Instant, stall_timeout: Duration) -> Option<Event> {
+        let front = self.progress.front();
+        let partition = self.partition.clone();
+        Some(match self.watch.look(front.map(|front| front.ticket), now, stall_timeout)? {
+            Change::Stalled => {
+                let Front { ticket, offset } = front?;
+                let (age, _) = self.watch.of(ticket, now);
+                Event::Stalled { partition, offset, urn: self.progress.urn_at(offset), age }
+            }
+            Change::Recovered => Event::Recovered { partition },
+        })
+    }
+
+    pub(super) fn health(&self, now: Instant) -> PartitionHealth {
+        let (front, watermark) = (self.progress.front(), self.progress.committable());
+        let (age, stalled) = front.map_or((Duration::ZERO, false), |front| self.watch.of(front.ticket, now));
+        let first = front.map(|front| front.offset).or(watermark);
+        let lag = first.zip(self.end_offset).map(|(first, end)| u64::try_from(end - first).unwrap_or_default());
+        let oldest = front.map(|Front { offset, .. }| OldestRecord { offset, urn: self.progress.urn_at(offset), age });
+        PartitionHealth {
+            topic: self.partition.topic.to_string(),
+            partition: self.partition.partition,
+            lag,
+            waiting: self.waiting().0,
+            in_flight: self.progress.at_work(),
+            watermark,
+            oldest,
+            stalled,
+        }
     }
 
     fn is_of(&self, topic: &str, partition: i32) -> bool {

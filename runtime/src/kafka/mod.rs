@@ -16,8 +16,10 @@ mod pipeline;
 mod settings;
 mod sink;
 mod source;
+mod standing;
 mod troubles;
 mod waker;
+mod watch;
 
 pub(crate) use admin::{Admin, Found, FoundTopics, NewTopic, Settings, is_without_admin_calls};
 pub(crate) use ends::ends;
@@ -27,10 +29,14 @@ pub(crate) use settings::check;
 pub use sink::OutgoingRecord;
 pub(crate) use sink::{SendError, Sent, Sink};
 pub(crate) use source::{Assigned, Batches, Read, Source, SourceEvent, SourceSettings};
+pub(crate) use standing::Standing;
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::{
+        sync::Arc,
+        time::{Duration, Instant},
+    };
 
     use super::{mock::MockBroker, *};
     use crate::config::Config;
@@ -56,8 +62,9 @@ mod tests {
             commit_interval: Duration::from_secs(1),
             commit_count: None,
             revoke_timeout: Duration::ZERO,
+            stall_timeout: Duration::MAX,
         };
-        let mut source = Source::start(&config, &settings).unwrap();
+        let mut source = Source::start(&config, &settings, Arc::default()).unwrap();
         let mut batches = loop {
             if let SourceEvent::Assigned(mut assigned) = source.next().await.unwrap() {
                 break assigned.remove(0).batches;

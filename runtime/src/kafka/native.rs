@@ -1,15 +1,19 @@
 //! The only unsafe code: what the client library's safe interface lacks.
 #![allow(unsafe_code)]
 
-use std::{ffi::CStr, ptr};
+use std::{
+    ffi::{CStr, CString},
+    ptr,
+};
 
 use rdkafka::{
-    bindings,
+    ClientContext, bindings,
+    client::Client,
     message::{BorrowedHeaders, BorrowedMessage, OwnedHeaders},
     types::{RDKafkaHeaders, RDKafkaRespErr::RD_KAFKA_RESP_ERR_NO_ERROR as OK},
 };
 
-use crate::record::HeaderWriter;
+use crate::record::{HeaderWriter, TopicPartition};
 
 /// Copies the headers of a message. The safe interface panics on a name that is not UTF-8.
 pub(super) fn copy_headers(message: &BorrowedMessage<'_>, writer: &mut HeaderWriter<'_>) {
@@ -67,9 +71,20 @@ unsafe fn each<'a>(headers: *mut RDKafkaHeaders, mut visit: impl FnMut(&'a [u8],
     }
 }
 
+/// The offset behind the last record of a partition, as the last fetch has told.
+pub(super) fn end_offset<C: ClientContext>(client: &Client<C>, at: &TopicPartition) -> Option<i64> {
+    let topic = CString::new(&*at.topic).ok()?;
+    let (mut low, mut high) = (-1, -1);
+    // SAFETY: the client is alive while it is borrowed; the topic is a C string; the two places are valid to be written.
+    let answer = unsafe {
+        bindings::rd_kafka_get_watermark_offsets(client.native_ptr(), topic.as_ptr(), at.partition, &mut low, &mut high)
+    };
+    (answer == OK && high >= 0).then_some(high)
+}
+
 /// Lets the groups of an embedded broker start at once instead of three seconds after their first member.
 #[cfg(feature = "testing")]
-pub(super) fn start_groups_at_once<C: rdkafka::ClientContext>(client: &rdkafka::client::Client<C>) {
+pub(super) fn start_groups_at_once<C: ClientContext>(client: &Client<C>) {
     // SAFETY: the client is alive while it is borrowed, and so is its cluster, which it owns.
     unsafe {
         let cluster = bindings::rd_kafka_handle_mock_cluster(client.native_ptr());

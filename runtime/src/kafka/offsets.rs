@@ -3,7 +3,7 @@
 use std::{
     collections::VecDeque,
     sync::{
-        Arc, Condvar, Mutex, MutexGuard, PoisonError,
+        Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak,
         atomic::{AtomicBool, AtomicI64, Ordering},
     },
     time::Instant,
@@ -12,6 +12,11 @@ use std::{
 use tokio::sync::Notify;
 
 use super::commit_count::CommitCount;
+use crate::{
+    envelope::{self, Verdict},
+    headers::Projection,
+    record::Batch,
+};
 
 /// The progress of one assignment. Another assignment of the same partition has one of its own, so a late result of an
 /// earlier one counts nowhere.
@@ -38,6 +43,13 @@ pub(crate) struct Progress {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket(u64);
 
+/// The first record that is not finished.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Front {
+    pub(super) ticket: u64,
+    pub(super) offset: i64,
+}
+
 /// A queue that keeps its room: no allocation a record.
 #[derive(Debug, Default)]
 struct Taken {
@@ -50,6 +62,8 @@ struct Taken {
     /// How many are started and not finished.
     at_work: usize,
     idle_awaited: bool,
+    /// Where the records are, for whoever asks what one of them is.
+    batches: VecDeque<Weak<Batch>>,
 }
 
 #[derive(Debug)]
@@ -82,6 +96,15 @@ impl Progress {
     /// Tells of what can be committed.
     pub(super) fn counted_by(self, count: Option<Arc<CommitCount>>) -> Self {
         Self { count, ..self }
+    }
+
+    /// The records that are taken next are those of this batch.
+    pub(crate) fn begin(&self, batch: &Arc<Batch>) {
+        let batches = &mut self.taken().batches;
+        while batches.front().is_some_and(|batch| batch.strong_count() == 0) {
+            batches.pop_front();
+        }
+        batches.push_back(Arc::downgrade(batch));
     }
 
     /// The record at this offset, the next one in the order of delivery, waits to be worked on.
@@ -140,6 +163,28 @@ impl Progress {
     /// The offset to commit: the lowest one that is not finished. `None` before the first record that counts.
     pub(crate) fn committable(&self) -> Option<i64> {
         self.taken().watermark
+    }
+
+    /// The first record that is not finished, of those that were taken.
+    pub(super) fn front(&self) -> Option<Front> {
+        let taken = self.taken();
+        taken.records.front().map(|taking| Front { ticket: taken.before, offset: taking.offset })
+    }
+
+    /// How many records are started and not finished.
+    pub(super) fn at_work(&self) -> usize {
+        self.taken().at_work
+    }
+
+    /// The URN of the record at this offset, if it is at hand and names one.
+    pub(super) fn urn_at(&self, offset: i64) -> Option<String> {
+        let batches: Vec<_> = self.taken().batches.iter().filter_map(Weak::upgrade).collect();
+        let record = batches.iter().find_map(|batch| batch.at(offset))?;
+        let of_body = || match envelope::decode(record.value?) {
+            Verdict::Ok(envelope) => Some(envelope.urn().to_owned()),
+            _ => None,
+        };
+        Projection::read(record.headers).job.map(str::to_owned).or_else(of_body)
     }
 
     /// The records that were started and are not finished.

@@ -25,7 +25,8 @@ use super::{
     committer::{Committed, Committer, Offsets},
     group::{Client, Group},
     lanes::Lane,
-    settings,
+    native, settings,
+    standing::Standing,
     waker::Waker,
 };
 use crate::{
@@ -43,6 +44,8 @@ const ROUND: usize = 1024;
 /// How long polling waits for workers that are nearly as fast as it, before it pauses their partitions: pausing throws
 /// away what the client has fetched ahead.
 const PATIENCE: Duration = Duration::from_millis(10);
+/// How often the poll thread looks how its partitions fare.
+const LOOK: Duration = Duration::from_millis(250);
 /// How long the last commit may take when nobody waits for it.
 const UNATTENDED_CLOSE: Duration = Duration::from_secs(5);
 
@@ -56,6 +59,8 @@ pub(crate) struct SourceSettings {
     pub(crate) commit_count: Option<u64>,
     /// How long a rebalance may wait for the records at work on partitions that go.
     pub(crate) revoke_timeout: Duration,
+    /// For how long one record may hold up its partition before that is told.
+    pub(crate) stall_timeout: Duration,
 }
 
 /// What a source reads.
@@ -129,14 +134,24 @@ pub(crate) struct Source {
 
 impl Source {
     /// Makes the client, subscribes and starts to poll.
-    pub(crate) fn start(config: &Config, settings: &SourceSettings) -> Result<Self, ConfigError> {
+    pub(crate) fn start(
+        config: &Config,
+        settings: &SourceSettings,
+        standing: Arc<Standing>,
+    ) -> Result<Self, ConfigError> {
         let (commands, queue) = channel();
         let (send, events) = unbounded_channel();
         let failed = |reason: String| ConfigError::Client { reason };
         let waker = Arc::<Waker>::default();
         let commit_count = settings.commit_count.map(|every| Arc::new(CommitCount::new(every, Arc::clone(&waker))));
-        let group =
-            Group::new(settings.read.topics(), commit_count.clone(), settings.revoke_timeout, Arc::clone(&waker), send);
+        let group = Group::new(
+            settings.read.topics(),
+            standing,
+            commit_count.clone(),
+            settings.revoke_timeout,
+            Arc::clone(&waker),
+            send,
+        );
         let mut client = settings::consumer(config, &settings.group);
         if !matches!(settings.read, Read::Topics(_)) {
             client.set("enable.partition.eof", "true");
@@ -162,6 +177,8 @@ impl Source {
             commit_interval: settings.commit_interval,
             commit_at: deadline(settings.commit_interval),
             committing: None,
+            stall_timeout: settings.stall_timeout,
+            look_at: Instant::now(),
             draining: false,
         };
         thread::Builder::new()
@@ -208,6 +225,8 @@ struct Poller {
     commit_interval: Duration,
     commit_at: Instant,
     committing: Option<Receiver<Committed>>,
+    stall_timeout: Duration,
+    look_at: Instant,
     draining: bool,
 }
 
@@ -234,6 +253,7 @@ impl Poller {
             self.resume_lanes_with_room();
             self.see_commit_through();
             self.commit_when_due();
+            self.look_when_due();
         }
     }
 
@@ -344,6 +364,21 @@ impl Poller {
             }
         }
         self.committing = None;
+    }
+
+    /// Looks how far each partition is from its end, and whether a record holds it up.
+    fn look_when_due(&mut self) {
+        let now = Instant::now();
+        if now < self.look_at {
+            return;
+        }
+        self.look_at = now + LOOK;
+        let mut events = Vec::new();
+        for lane in &mut self.group().lanes().open {
+            lane.end_offset = native::end_offset(self.client.client(), &lane.partition).or(lane.end_offset);
+            events.extend(lane.look(now, self.stall_timeout));
+        }
+        events.into_iter().for_each(|event| self.group().report(event));
     }
 
     fn drain(&mut self) {

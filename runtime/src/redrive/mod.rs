@@ -143,7 +143,9 @@ impl Redrive {
                 commit_interval: COMMIT_INTERVAL,
                 commit_count: None,
                 revoke_timeout: Duration::ZERO,
+                stall_timeout: Duration::MAX,
             },
+            Arc::default(),
         )?;
         let shared = Shared {
             ends,

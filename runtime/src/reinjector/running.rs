@@ -41,7 +41,9 @@ impl<'a> Running<'a> {
                 commit_interval: settings.commit_interval,
                 commit_count: None,
                 revoke_timeout: Duration::ZERO,
+                stall_timeout: Duration::MAX,
             },
+            Arc::default(),
         )?;
         Ok(Self { member, reinjected: Arc::default(), tiers, settings })
     }

@@ -2,6 +2,7 @@
 
 mod consuming;
 mod foreign;
+mod health;
 mod idempotency;
 mod jobs;
 mod membership;
