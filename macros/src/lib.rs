@@ -121,6 +121,26 @@ pub fn babel_job(args: TokenStream, item: TokenStream) -> TokenStream {
 /// assert_eq!(routes.urns(), ["urn:babel:orders:created"]);
 /// ```
 ///
+/// A handler of `[OrderCreated; 500]` takes at most 500 of them at once: it is a
+/// [`BatchHandler`](https://docs.rs/babelqueue/latest/babelqueue/trait.BatchHandler.html), such as an
+/// `async fn(batch: JobBatch<OrderCreated>) -> Result<(), HandlerError>`.
+///
+/// ```
+/// # use babelqueue::babel_job;
+/// # use serde::{Deserialize, Serialize};
+/// # #[babel_job("urn:babel:orders:created")]
+/// # #[derive(Serialize, Deserialize)]
+/// # struct OrderCreated { order_id: u64 }
+/// use babelqueue::{HandlerError, JobBatch, routes};
+///
+/// async fn store(batch: JobBatch<OrderCreated>) -> Result<(), HandlerError> {
+///     println!("{} orders", batch.len());
+///     Ok(())
+/// }
+///
+/// let routes = routes![[OrderCreated; 500] => store];
+/// ```
+///
 /// The jobs may be of several topics: the consumer reads them all. Sets of routes that are made apart, such as those of
 /// generated modules, are put together by `Routes::and`.
 ///

@@ -24,6 +24,8 @@ struct Input {
 
 struct Entry {
     job: Type,
+    /// The most jobs that the handler takes at once, where it takes many.
+    batch: Option<Expr>,
     handler: Expr,
 }
 
@@ -65,7 +67,10 @@ fn has_state(input: ParseStream<'_>) -> bool {
 
 impl Parse for Entry {
     fn parse(input: ParseStream<'_>) -> Result<Self> {
-        let job = input.parse()?;
+        let (job, batch) = match input.parse()? {
+            Type::Array(array) => (*array.elem, Some(array.len)),
+            job => (job, None),
+        };
         if !input.peek(Token![=>]) {
             return Err(input.error(format!("expected `=>` and a handler: {USAGE}")));
         }
@@ -73,7 +78,7 @@ impl Parse for Entry {
         if input.is_empty() || input.peek(Token![,]) {
             return Err(Error::new_spanned(arrow, format!("expected a handler after `=>`: {USAGE}")));
         }
-        Ok(Self { job, handler: input.parse()? })
+        Ok(Self { job, batch, handler: input.parse()? })
     }
 }
 
@@ -105,9 +110,13 @@ fn expand(input: Input) -> TokenStream {
     });
     // What the state's type lacks is reported where the state is given.
     let state_type = state.map(|state| quote_spanned!(Place::of(&state).first=> _));
-    let routes = entries.iter().map(|Entry { job, handler }| match &state_type {
-        Some(state_type) => quote!(#krate::private::route_with::<#state_type, #job>(&#state_name, #handler)),
-        None => quote!(#krate::private::route::<#job>(#handler)),
+    let routes = entries.iter().map(|Entry { job, batch, handler }| match (&state_type, batch) {
+        (Some(state), None) => quote!(#krate::private::route_with::<#state, #job>(&#state_name, #handler)),
+        (None, None) => quote!(#krate::private::route::<#job>(#handler)),
+        (Some(state), Some(max)) => {
+            quote!(#krate::private::batch_route_with::<#state, #job>(&#state_name, #max, #handler))
+        }
+        (None, Some(max)) => quote!(#krate::private::batch_route::<#job>(#max, #handler)),
     });
     quote! {
         {

@@ -207,6 +207,11 @@ impl HandlerError {
         self.exception
     }
 
+    /// The same for another error.
+    pub(crate) fn with_source(&self, source: impl Error + Send + Sync + 'static) -> Self {
+        Self { source: Box::new(source), exception: self.exception, verdict: self.verdict }
+    }
+
     /// The error that the handler returned.
     #[must_use]
     pub fn get_ref(&self) -> &(dyn Error + Send + Sync + 'static) {

@@ -43,6 +43,7 @@
 //! [`Delivery::message`]), `tls`, `gssapi`, `zstd`.
 
 mod backoff;
+mod batch_handler;
 mod client;
 mod config;
 mod consumer;
@@ -90,6 +91,7 @@ pub use uuid::Uuid;
 pub use crate::validate::{SchemaError, Schemas, Violation, Violations};
 pub use crate::{
     backoff::{Backoff, Jitter},
+    batch_handler::{BatchHandler, Failures, JobBatch, JobBatchIter},
     client::{CloseReport, Kafka, KafkaBuilder},
     config::ConfigError,
     consumer::{

@@ -3,6 +3,7 @@
 use std::{collections::HashMap, fmt, future::Future, marker::PhantomData, pin::Pin, sync::Arc};
 
 use crate::{
+    batch_handler::{BatchHandler, BatchMethod, Failures, JobBatch},
     handler::{Delivery, Handler, HandlerError, Method},
     job::Job,
     payload::{self, Misfit},
@@ -10,6 +11,9 @@ use crate::{
 
 /// The future of one handler call; one allocation a record.
 pub(crate) type Handling<'a> = Pin<Box<dyn Future<Output = Result<(), HandlerError>> + Send + 'a>>;
+
+/// The future of a batch handler's call.
+pub(crate) type BatchHandling<'a> = Pin<Box<dyn Future<Output = Result<Failures, HandlerError>> + Send + 'a>>;
 
 /// What a consumer handles: a handler for each URN. Made by [`routes!`](crate::routes) or by generated contracts.
 pub struct Routes {
@@ -68,6 +72,14 @@ impl Routes {
         self.by_urn.get(urn)
     }
 
+    /// The sizes of the batches that handlers take.
+    pub(crate) fn batch_sizes(&self) -> impl Iterator<Item = usize> {
+        self.by_urn.values().filter_map(|route| match route.target() {
+            Target::One(_) => None,
+            Target::Batch(_, max) => Some(*max),
+        })
+    }
+
     pub(crate) fn new(routes: impl IntoIterator<Item = Route>) -> Self {
         Self { by_urn: routes.into_iter().map(|route| (route.urn, route)).collect() }
     }
@@ -90,34 +102,61 @@ pub struct DuplicateUrn {
 pub struct Route {
     urn: &'static str,
     topic: &'static str,
-    call: Box<dyn Call>,
+    target: Target,
+}
+
+/// What a route leads to.
+pub(crate) enum Target {
+    /// A handler of one job.
+    One(Box<dyn Call>),
+    /// A handler of many jobs at once, and the most that it takes.
+    Batch(Box<dyn CallBatch>, usize),
 }
 
 impl Route {
     pub(crate) fn of<J: Job>(handler: impl Handler<J>) -> Self {
-        Self::erase::<J>(CallHandler { handler, job: PhantomData })
+        Self::to::<J>(Target::One(Box::new(CallHandler { handler, job: PhantomData })))
     }
 
     pub(crate) fn with_state<S: Send + Sync + 'static, J: Job>(state: Arc<S>, method: impl Method<S, J>) -> Self {
-        Self::erase::<J>(CallMethod { state, method, job: PhantomData })
+        Self::to::<J>(Target::One(Box::new(CallMethod { state, method, job: PhantomData })))
     }
 
-    fn erase<J: Job>(call: impl Call + 'static) -> Self {
-        Self { urn: J::URN, topic: J::TOPIC, call: Box::new(call) }
+    pub(crate) fn of_batch<J: Job>(max: usize, handler: impl BatchHandler<J>) -> Self {
+        Self::to::<J>(Target::Batch(Box::new(CallBatchHandler { handler, job: PhantomData }), max))
+    }
+
+    pub(crate) fn of_batch_with_state<S: Send + Sync + 'static, J: Job>(
+        state: Arc<S>,
+        max: usize,
+        method: impl BatchMethod<S, J>,
+    ) -> Self {
+        Self::to::<J>(Target::Batch(Box::new(CallBatchMethod { state, method, job: PhantomData }), max))
+    }
+
+    fn to<J: Job>(target: Target) -> Self {
+        Self { urn: J::URN, topic: J::TOPIC, target }
+    }
+
+    pub(crate) fn target(&self) -> &Target {
+        &self.target
     }
 
     pub(crate) fn urn(&self) -> &'static str {
         self.urn
     }
+}
 
-    /// Validates `data`, decodes it into the payload type and starts the handler.
-    pub(crate) fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
-        #[cfg(feature = "validate")]
-        if let Some(schemas) = cx.kafka().schemas() {
-            schemas.validate(self.urn, data)?;
-        }
-        self.call.call(data, cx)
+/// Validates `data` by the schema of its URN, where there is one, and decodes it into the payload type.
+fn decode<J: Job>(
+    data: &str,
+    #[cfg_attr(not(feature = "validate"), expect(unused_variables))] cx: &Delivery,
+) -> Result<J, PayloadError> {
+    #[cfg(feature = "validate")]
+    if let Some(schemas) = cx.kafka().schemas() {
+        schemas.validate(J::URN, data)?;
     }
+    Ok(payload::decode::<J>(data)?)
 }
 
 /// A payload that does not fit its type or its schema; no later attempt can heal it.
@@ -130,7 +169,9 @@ pub(crate) enum PayloadError {
     Schema(#[from] crate::validate::Violations),
 }
 
-trait Call: Send + Sync {
+/// A handler of one job, its type erased.
+pub(crate) trait Call: Send + Sync {
+    /// Decodes `data` into the payload type and starts the handler.
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError>;
 }
 
@@ -141,8 +182,68 @@ struct CallHandler<J, H> {
 
 impl<J: Job, H: Handler<J>> Call for CallHandler<J, H> {
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
-        let job = payload::decode::<J>(data)?;
+        let job = decode::<J>(data, cx)?;
         Ok(Box::pin(self.handler.handle(job, cx)))
+    }
+}
+
+/// A handler of many jobs, their type erased.
+pub(crate) trait CallBatch: Send + Sync {
+    /// A batch without a job yet.
+    fn begin(&self) -> Box<dyn Gathering<'_> + '_>;
+}
+
+/// A batch that is being gathered.
+pub(crate) trait Gathering<'a>: Send {
+    /// Decodes `data` into the payload type and adds it.
+    fn add(&mut self, data: &str, cx: &Arc<Delivery>) -> Result<(), PayloadError>;
+
+    /// Starts the handler.
+    fn handle(self: Box<Self>) -> BatchHandling<'a>;
+}
+
+struct Gathered<J, H> {
+    jobs: JobBatch<J>,
+    /// Handles them.
+    handle: H,
+}
+
+impl<'a, J, H, F> Gathering<'a> for Gathered<J, H>
+where
+    J: Job,
+    H: FnOnce(JobBatch<J>) -> F + Send,
+    F: Future<Output = Result<Failures, HandlerError>> + Send + 'a,
+{
+    fn add(&mut self, data: &str, cx: &Arc<Delivery>) -> Result<(), PayloadError> {
+        self.jobs.push(decode::<J>(data, cx)?, Arc::clone(cx));
+        Ok(())
+    }
+
+    fn handle(self: Box<Self>) -> BatchHandling<'a> {
+        Box::pin((self.handle)(self.jobs))
+    }
+}
+
+struct CallBatchHandler<J, H> {
+    handler: H,
+    job: PhantomData<fn() -> J>,
+}
+
+impl<J: Job, H: BatchHandler<J>> CallBatch for CallBatchHandler<J, H> {
+    fn begin(&self) -> Box<dyn Gathering<'_> + '_> {
+        Box::new(Gathered { jobs: JobBatch::new(), handle: |jobs| self.handler.handle(jobs) })
+    }
+}
+
+struct CallBatchMethod<S, J, M> {
+    state: Arc<S>,
+    method: M,
+    job: PhantomData<fn() -> J>,
+}
+
+impl<S: Send + Sync + 'static, J: Job, M: BatchMethod<S, J>> CallBatch for CallBatchMethod<S, J, M> {
+    fn begin(&self) -> Box<dyn Gathering<'_> + '_> {
+        Box::new(Gathered { jobs: JobBatch::new(), handle: |jobs| self.method.call(&self.state, jobs) })
     }
 }
 
@@ -154,7 +255,7 @@ struct CallMethod<S, J, M> {
 
 impl<S: Send + Sync + 'static, J: Job, M: Method<S, J>> Call for CallMethod<S, J, M> {
     fn call<'a>(&'a self, data: &str, cx: &'a Delivery) -> Result<Handling<'a>, PayloadError> {
-        let job = payload::decode::<J>(data)?;
+        let job = decode::<J>(data, cx)?;
         Ok(Box::pin(self.method.call(&self.state, job, cx)))
     }
 }

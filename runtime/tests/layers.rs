@@ -28,6 +28,7 @@ const ORDER: &[&str] = &[
     "topics",
     "publisher",
     "handler",
+    "batch_handler",
     "router",
     "idempotency",
     "settle",

@@ -70,6 +70,7 @@ pub struct ConsumerBuilder {
     pub(super) idempotency: Option<Idempotency>,
     pub(super) order: ProcessingOrder,
     pub(super) concurrency: usize,
+    pub(super) batch_wait: Duration,
     pub(super) commit_interval: Duration,
     pub(super) commit_policy: CommitPolicy,
     pub(super) revoke_timeout: Duration,
@@ -119,6 +120,7 @@ impl Kafka {
             idempotency: None,
             order: ProcessingOrder::default(),
             concurrency: 256,
+            batch_wait: Duration::ZERO,
             commit_interval: Duration::from_secs(1),
             commit_policy: CommitPolicy::default(),
             revoke_timeout: Duration::from_secs(5),
@@ -185,6 +187,13 @@ impl ConsumerBuilder {
     /// How many handlers may run at the same time in this consumer, over all its partitions; 256 by default.
     pub fn concurrency(mut self, handlers: usize) -> Self {
         self.concurrency = handlers;
+        self
+    }
+
+    /// How long a [batch](crate::BatchHandler) waits to fill; by default it does not: what is there is handled. The wait
+    /// begins with the batch's first record, and ends early where a record of another job follows.
+    pub fn batch_wait(mut self, wait: Duration) -> Self {
+        self.batch_wait = wait;
         self
     }
 
@@ -259,6 +268,12 @@ impl ConsumerBuilder {
         if self.commit_policy == CommitPolicy::Count(0) {
             return refuse("commit_policy", "has to count at least 1 record");
         }
+        if routes.batch_sizes().any(|max| max == 0) {
+            return refuse("routes", "hold a handler of batches of 0 jobs");
+        }
+        if self.order != ProcessingOrder::Partition && routes.batch_sizes().next().is_some() {
+            return refuse("order", "has to be that of the partition where a handler takes batches");
+        }
         if self.rules.max_tries == 0 {
             return refuse("max_tries", "has to be at least 1");
         }
@@ -306,6 +321,7 @@ impl fmt::Debug for ConsumerBuilder {
             .field("idempotency", &self.idempotency)
             .field("order", &self.order)
             .field("concurrency", &self.concurrency)
+            .field("batch_wait", &self.batch_wait)
             .field("commit_interval", &self.commit_interval)
             .field("commit_policy", &self.commit_policy)
             .field("revoke_timeout", &self.revoke_timeout)

@@ -7,6 +7,7 @@
 mod builder;
 mod health;
 mod hop;
+mod in_batches;
 mod process;
 mod report;
 mod settlement;
@@ -180,6 +181,7 @@ impl Running<'_> {
             retry_topics: Arc::clone(&self.retry_topics),
             batches,
             commit_policy: self.settings.commit_policy,
+            batch_wait: self.processor.routes.batch_sizes().next().map(|_| self.settings.batch_wait),
             settlement: Settlement::new(
                 self.settings,
                 partition.clone(),

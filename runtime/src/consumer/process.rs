@@ -7,12 +7,13 @@ use tracing::Instrument as _;
 
 use super::settlement::Counts;
 use crate::{
+    batch_handler::Failures,
     envelope::{self, Envelope, Poison, Verdict},
     handler::{Delivery, HandlerError},
     headers::Projection,
     idempotency::{Guarded, Idempotency},
     record::Record,
-    router::{Route, Routes},
+    router::{Call, Gathering, Route, Routes, Target},
     settle::{Outcome, UnknownUrn},
 };
 
@@ -28,13 +29,21 @@ impl Processor {
     /// Processes the record of a delivery.
     pub(super) async fn process(&self, record: &Record<'_>, delivery: &mut Delivery) -> Outcome {
         match self.open(record, delivery) {
-            Ok((route, data)) => self.handle(route, data, delivery).await,
+            Ok((route, data)) => match route.target() {
+                Target::One(handler) => self.handle(route, handler.as_ref(), data, delivery).await,
+                // Not so: the consumer works in batches then.
+                Target::Batch(..) => Outcome::Failed(HandlerError::new("its handler takes batches")),
+            },
             Err(outcome) => outcome,
         }
     }
 
     /// Gate, route and decode: nothing is decoded before the gate is passed and a handler is found.
-    fn open<'r, 'b>(&'r self, record: &Record<'b>, delivery: &mut Delivery) -> Result<(&'r Route, &'b str), Outcome> {
+    pub(super) fn open<'r, 'b>(
+        &'r self,
+        record: &Record<'b>,
+        delivery: &mut Delivery,
+    ) -> Result<(&'r Route, &'b str), Outcome> {
         let projection = Projection::read(record.headers);
         delivery.begin(projection.attempts.unwrap_or_default());
         projection
@@ -64,7 +73,7 @@ impl Processor {
         matches!(self.unknown_urn, UnknownUrn::Release | UnknownUrn::DeadLetter)
     }
 
-    async fn handle(&self, route: &Route, data: &str, delivery: &Delivery) -> Outcome {
+    pub(super) async fn handle(&self, route: &Route, handler: &dyn Call, data: &str, delivery: &Delivery) -> Outcome {
         let span = tracing::info_span!(
             "babelqueue.handle",
             urn = route.urn(),
@@ -87,7 +96,7 @@ impl Processor {
         // Decoded within, so that a panic of the user's decoding is caught, and a duplicate is not decoded.
         let mut misfit = None;
         let work = async {
-            match route.call(data, delivery) {
+            match handler.call(data, delivery) {
                 Ok(handling) => handling.await,
                 Err(error) => Err(HandlerError::fatal(misfit.insert(error).to_string())),
             }
@@ -105,6 +114,28 @@ impl Processor {
             (Ok(Ok(())), None) => Outcome::Handled,
             (Ok(Err(error)), None) => Outcome::Failed(error),
             (Err(panic), None) => Outcome::Failed(HandlerError::new(panic_text(panic.as_ref()))),
+        }
+    }
+
+    /// Handles a batch; `first` is its first delivery.
+    pub(super) async fn handle_batch(
+        &self,
+        route: &Route,
+        batch: Box<dyn Gathering<'_> + '_>,
+        records: usize,
+        first: &Delivery,
+    ) -> Result<Failures, HandlerError> {
+        let span = tracing::info_span!(
+            "babelqueue.handle_batch",
+            urn = route.urn(),
+            at = %first.at(),
+            offset = first.offset(),
+            records,
+            otel.kind = "consumer",
+        );
+        match AssertUnwindSafe(async { batch.handle().await }.instrument(span)).catch_unwind().await {
+            Ok(result) => result,
+            Err(panic) => Err(HandlerError::new(panic_text(panic.as_ref()))),
         }
     }
 }

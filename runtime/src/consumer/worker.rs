@@ -5,7 +5,8 @@ use std::{sync::Arc, time::Duration};
 use tokio::sync::Semaphore;
 
 use super::{
-    Cause, CommitPolicy, ProcessingOrder, process::Processor, settlement::Settlement, side_by_side::SideBySide,
+    Cause, CommitPolicy, ProcessingOrder, in_batches, process::Processor, settlement::Settlement,
+    side_by_side::SideBySide,
 };
 use crate::{handler::Delivery, kafka::Batches, record::Batch, retry_topics::RetryTopics};
 
@@ -15,6 +16,8 @@ const LAST_WORK: Duration = Duration::from_secs(5);
 pub(super) struct Worker {
     pub(super) order: ProcessingOrder,
     pub(super) commit_policy: CommitPolicy,
+    /// How long a batch waits to fill, where there are handlers of batches.
+    pub(super) batch_wait: Option<Duration>,
     pub(super) processor: Arc<Processor>,
     /// A permit for each handler that may run in the consumer.
     pub(super) handlers: Arc<Semaphore>,
@@ -28,7 +31,10 @@ impl Worker {
     pub(super) async fn run(mut self) -> Option<Cause> {
         let mut side_by_side = SideBySide::new(self.order);
         let stopped = match self.order {
-            ProcessingOrder::Partition => self.one_by_one().await,
+            ProcessingOrder::Partition => match self.batch_wait {
+                Some(wait) => in_batches::work(&mut self, wait).await,
+                None => self.one_by_one().await,
+            },
             ProcessingOrder::Key | ProcessingOrder::Unordered => side_by_side.work(&mut self).await,
         };
         let last = async {
@@ -65,15 +71,25 @@ impl Worker {
                 if let Some(stopped) = self.settlement.settle(&delivery, ticket, &outcome).await {
                     return Some(Cause::Record(stopped));
                 }
-                if self.commit_policy == CommitPolicy::EachRecord {
-                    tokio::select! {
-                        () = progress.committed(record.offset) => {}
-                        () = progress.stopped() => return None,
-                        error = self.settlement.client_ended() => return Some(Cause::Kafka(error)),
-                    }
+                let stopped = self.committed(record.offset).await;
+                if stopped.is_some() {
+                    return stopped;
                 }
                 delivery.index += 1;
             }
+        }
+    }
+
+    /// Waits for the commit of a record, where the next one begins after that.
+    pub(super) async fn committed(&mut self, offset: i64) -> Option<Cause> {
+        if self.commit_policy != CommitPolicy::EachRecord {
+            return None;
+        }
+        let progress = Arc::clone(&self.settlement.progress);
+        tokio::select! {
+            () = progress.committed(offset) => None,
+            () = progress.stopped() => None,
+            error = self.settlement.client_ended() => Some(Cause::Kafka(error)),
         }
     }
 

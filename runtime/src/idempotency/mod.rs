@@ -138,22 +138,37 @@ impl Idempotency {
         message_id: &str,
         work: impl Future<Output = Result<(), HandlerError>>,
     ) -> Result<Guarded, HandlerError> {
+        if self.has_seen(message_id).await? {
+            return Ok(Guarded::Skipped);
+        }
+        work.await?;
+        self.remember(message_id).await;
+        Ok(Guarded::Ran)
+    }
+
+    /// Whether a message was handled before.
+    pub(crate) async fn has_seen(&self, message_id: &str) -> Result<bool, StoreError> {
         if is_blank(message_id) {
-            return work.await.map(|()| Guarded::Ran);
+            return Ok(false);
         }
         match self.note(self.store.is_done(message_id).await) {
             Ok(true) => {
                 tracing::info!(message_id, "handled before, skipped");
-                return Ok(Guarded::Skipped);
+                Ok(true)
             }
-            Err(error) if self.on_failure == StoreFailure::FailRecord => return Err(error.into()),
-            Ok(false) | Err(_) => {}
+            Err(error) if self.on_failure == StoreFailure::FailRecord => Err(error),
+            Ok(false) | Err(_) => Ok(false),
         }
-        work.await?;
+    }
+
+    /// A message was handled.
+    pub(crate) async fn remember(&self, message_id: &str) {
+        if is_blank(message_id) {
+            return;
+        }
         if let Err(error) = self.note(self.store.mark_done(message_id).await) {
             tracing::debug!(message_id, "not remembered: {error}");
         }
-        Ok(Guarded::Ran)
     }
 
     /// Forgets a message: its next delivery is handled again.

@@ -19,6 +19,7 @@ pub use self::{
 };
 
 use crate::{
+    batch_handler::{BatchHandler, BatchMethod},
     handler::{Handler, Method},
     job::{Job, RecordKey},
     router::{Route, Routes},
@@ -39,6 +40,23 @@ pub fn route_with<S: Send + Sync + 'static, J: Job>(
     method: impl Method<S, J>, // async fn(state: &S, job: J, cx: &Delivery) -> Result<(), HandlerError>; no state: routes![J => …]
 ) -> Route {
     Route::with_state(Arc::clone(state), method)
+}
+
+/// A route whose handler is a function of many jobs, or a [`BatchHandler`].
+pub fn batch_route<J: Job>(
+    max: usize,
+    handler: impl BatchHandler<J>, // async fn(batch: JobBatch<J>) -> Result<(), HandlerError>, or -> Result<Failures, HandlerError>
+) -> Route {
+    Route::of_batch(max, handler)
+}
+
+/// A route whose handler is a function of state and many jobs.
+pub fn batch_route_with<S: Send + Sync + 'static, J: Job>(
+    state: &Arc<S>,
+    max: usize,
+    method: impl BatchMethod<S, J>, // async fn(state: &S, batch: JobBatch<J>) -> Result<(), HandlerError>, or -> Result<Failures, HandlerError>
+) -> Route {
+    Route::of_batch_with_state(Arc::clone(state), max, method)
 }
 
 /// The routes of one `routes!`, whose URNs it has compared at compile time.

@@ -1,5 +1,6 @@
 //! Publisher and consumer against the embedded broker.
 
+mod batching;
 mod consuming;
 mod foreign;
 mod health;
