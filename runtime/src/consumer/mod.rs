@@ -18,7 +18,7 @@ use std::{
     fmt,
     future::{Future, pending},
     pin::pin,
-    sync::Arc,
+    sync::{Arc, atomic::AtomicUsize},
 };
 
 use tokio::sync::Semaphore;
@@ -131,6 +131,7 @@ impl Consumer {
                 counts: Arc::<Counts>::default(),
             }),
             handlers: Arc::new(Semaphore::new(self.settings.concurrency)),
+            bytes_side_by_side: Arc::default(),
             retry_topics: self.settings.retry_topics.clone().into(),
         };
         let cause = running.until(signal, &self.shutdown).await;
@@ -150,6 +151,7 @@ struct Running<'a> {
     settings: &'a ConsumerBuilder,
     processor: Arc<Processor>,
     handlers: Arc<Semaphore>,
+    bytes_side_by_side: Arc<AtomicUsize>,
     retry_topics: Arc<[RetryTopics]>,
 }
 
@@ -178,6 +180,7 @@ impl Running<'_> {
             order: self.settings.order,
             processor: Arc::clone(&self.processor),
             handlers: Arc::clone(&self.handlers),
+            bytes_side_by_side: Arc::clone(&self.bytes_side_by_side),
             retry_topics: Arc::clone(&self.retry_topics),
             batches,
             commit_policy: self.settings.commit_policy,

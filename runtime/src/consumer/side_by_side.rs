@@ -3,7 +3,10 @@
 use std::{
     collections::{HashMap, VecDeque},
     hash::{BuildHasher as _, RandomState},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use tokio::{sync::OwnedSemaphorePermit, task::JoinSet};
@@ -15,13 +18,19 @@ use crate::{
 
 /// Records from the first unfinished one on, at most; that many are handled again after a crash. One batch more is taken.
 const SPAN: usize = 16_384;
-/// Bytes of the batches whose records are under way, at most; one batch more is taken.
+/// Bytes of the batches of a partition whose records are under way, at most; one batch more is taken.
 const BYTES: usize = 8 * 1024 * 1024;
+/// The same for all partitions together; a batch a partition is taken in any case.
+const ALL_BYTES: usize = 64 * 1024 * 1024;
 
 /// What is under way in a partition.
 pub(super) struct SideBySide {
     by_key: bool,
     batches: Vec<Arc<Batch>>,
+    /// Bytes of those, as they were last counted.
+    bytes: usize,
+    /// The same of all partitions.
+    all_bytes: Arc<AtomicUsize>,
     /// The records that may begin, in their order.
     ready: VecDeque<Job>,
     running: JoinSet<Done>,
@@ -43,11 +52,19 @@ struct Done {
     outcome: Outcome,
 }
 
+impl Drop for SideBySide {
+    fn drop(&mut self) {
+        self.count(0);
+    }
+}
+
 impl SideBySide {
-    pub(super) fn new(order: ProcessingOrder) -> Self {
+    pub(super) fn new(order: ProcessingOrder, all_bytes: Arc<AtomicUsize>) -> Self {
         Self {
             by_key: order == ProcessingOrder::Key,
             batches: Vec::new(),
+            bytes: 0,
+            all_bytes,
             ready: VecDeque::new(),
             running: JoinSet::new(),
             keys: HashMap::new(),
@@ -89,8 +106,17 @@ impl SideBySide {
 
     fn has_room(&mut self, settlement: &Settlement) -> bool {
         self.batches.retain(|batch| Arc::strong_count(batch) > 1);
-        let bytes: usize = self.batches.iter().map(|batch| batch.size()).sum();
-        bytes <= BYTES && settlement.progress.span() <= SPAN
+        let bytes = self.batches.iter().map(|batch| batch.size()).sum();
+        let all = self.count(bytes);
+        bytes == 0 || (bytes <= BYTES && all <= ALL_BYTES && settlement.progress.span() <= SPAN)
+    }
+
+    /// Counts so many bytes in place of those before, and returns how many there are in all partitions.
+    fn count(&mut self, bytes: usize) -> usize {
+        self.all_bytes.fetch_add(bytes, Ordering::Relaxed);
+        let all = self.all_bytes.fetch_sub(self.bytes, Ordering::Relaxed) - self.bytes;
+        self.bytes = bytes;
+        all
     }
 
     /// Takes the records of a batch: each is ready, or waits for those of its key.
@@ -143,5 +169,19 @@ impl SideBySide {
             None => drop(self.keys.remove(&key)),
         }
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_under_way_in_all_partitions_is_counted_until_each_of_them_goes() {
+        let all = Arc::<AtomicUsize>::default();
+        let [mut one, mut other] = [(); 2].map(|()| SideBySide::new(ProcessingOrder::Key, Arc::clone(&all)));
+        assert_eq!((one.count(100), other.count(20), one.count(50)), (100, 120, 70));
+        drop(one);
+        assert_eq!(other.count(20), 20);
     }
 }

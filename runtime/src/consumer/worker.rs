@@ -1,6 +1,9 @@
 //! The records of one assigned partition: each is processed, then settled.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{Arc, atomic::AtomicUsize},
+    time::Duration,
+};
 
 use tokio::sync::Semaphore;
 
@@ -21,6 +24,8 @@ pub(super) struct Worker {
     pub(super) processor: Arc<Processor>,
     /// A permit for each handler that may run in the consumer.
     pub(super) handlers: Arc<Semaphore>,
+    /// Bytes of the records that are under way side by side, in all partitions.
+    pub(super) bytes_side_by_side: Arc<AtomicUsize>,
     pub(super) retry_topics: Arc<[RetryTopics]>,
     pub(super) batches: Batches,
     pub(super) settlement: Settlement,
@@ -29,7 +34,7 @@ pub(super) struct Worker {
 impl Worker {
     /// Works until the assignment ends, or returns why it had to stop.
     pub(super) async fn run(mut self) -> Option<Cause> {
-        let mut side_by_side = SideBySide::new(self.order);
+        let mut side_by_side = SideBySide::new(self.order, Arc::clone(&self.bytes_side_by_side));
         let stopped = match self.order {
             ProcessingOrder::Partition => match self.batch_wait {
                 Some(wait) => in_batches::work(&mut self, wait).await,

@@ -95,7 +95,7 @@ impl Group {
                     lane.progress.close();
                 }
                 let (lane, assigned) = Lane::open(partition, Arc::clone(&self.waker), self.commit_count.clone());
-                lanes.open.push(lane);
+                lanes.add(lane);
                 assigned
             })
             .collect();

@@ -35,6 +35,8 @@ const BATCH_BYTES: usize = 256 * 1024;
 const LANE_RECORDS: u64 = 4096;
 /// Bytes that may wait for a worker before their partition is paused.
 const LANE_BYTES: u64 = 4 * 1024 * 1024;
+/// Bytes that may wait for all workers together, shared out evenly; a batch a partition may wait in any case.
+const ALL_BYTES: u64 = 32 * 1024 * 1024;
 
 /// A partition that was assigned: its records in order, and where to note how far they got.
 pub(crate) struct Assigned {
@@ -94,6 +96,8 @@ pub(super) struct Lane {
     batches: Option<UnboundedSender<Batch>>,
     records: u64,
     bytes: u64,
+    /// Bytes that may wait here.
+    limit: u64,
     room: Arc<Room>,
     /// Behind the last record that the broker has told of.
     pub(super) end_offset: Option<i64>,
@@ -119,6 +123,7 @@ impl Lane {
             batches: Some(sender),
             records: 0,
             bytes: 0,
+            limit: LANE_BYTES,
             room,
             end_offset: None,
             watch: Watch::default(),
@@ -187,13 +192,13 @@ impl Lane {
 
     pub(super) fn is_full(&self) -> bool {
         let (records, bytes) = self.waiting();
-        records >= LANE_RECORDS || bytes >= LANE_BYTES
+        records >= LANE_RECORDS || bytes >= self.limit
     }
 
     /// Half empty again: resuming at once after pausing would fetch the same records over and over.
     pub(super) fn has_room(&self) -> bool {
         let (records, bytes) = self.waiting();
-        records <= LANE_RECORDS / 2 && bytes <= LANE_BYTES / 2
+        records <= LANE_RECORDS / 2 && bytes <= self.limit / 2
     }
 
     /// The partition and the offset to commit, once a record is finished.
@@ -251,6 +256,17 @@ pub(super) struct Lanes {
 }
 
 impl Lanes {
+    pub(super) fn add(&mut self, lane: Lane) {
+        self.open.push(lane);
+        self.share_out();
+    }
+
+    fn share_out(&mut self) {
+        let share = ALL_BYTES.checked_div(self.open.len() as u64).unwrap_or(LANE_BYTES);
+        let limit = share.clamp(BATCH_BYTES as u64, LANE_BYTES);
+        self.open.iter_mut().for_each(|lane| lane.limit = limit);
+    }
+
     /// Takes a record in, and says whether its partition is full now; a record of a partition that is no longer assigned
     /// is left to its new owner.
     pub(super) fn push(&mut self, message: &BorrowedMessage<'_>) -> bool {
@@ -277,7 +293,39 @@ impl Lanes {
     pub(super) fn close(&mut self, topic: &str, partition: i32) -> Option<Lane> {
         let index = self.open.iter().position(|lane| lane.is_of(topic, partition))?;
         let lane = self.open.swap_remove(index);
+        self.share_out();
         lane.progress.stop();
         Some(lane)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_partitions_share_what_may_wait_and_few_are_not_limited_by_it() {
+        let mut lanes = Lanes::default();
+        let open = |number| {
+            let partition = TopicPartition { topic: "orders".into(), partition: number };
+            Lane::open(partition, Arc::default(), None).0
+        };
+        let limits = |lanes: &Lanes| lanes.open.iter().map(|lane| lane.limit).collect::<Vec<_>>();
+        for number in 0..8 {
+            lanes.add(open(number));
+        }
+        assert_eq!(limits(&lanes), [LANE_BYTES; 8]);
+        for number in 8..32 {
+            lanes.add(open(number));
+        }
+        assert_eq!(limits(&lanes), [ALL_BYTES / 32; 32]);
+        for number in 32..1000 {
+            lanes.add(open(number));
+        }
+        assert!(limits(&lanes).iter().all(|limit| *limit == BATCH_BYTES as u64));
+        for number in 4..1000 {
+            lanes.close("orders", number);
+        }
+        assert_eq!(limits(&lanes), [LANE_BYTES; 4]);
     }
 }
