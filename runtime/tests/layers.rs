@@ -15,6 +15,7 @@ const ORDER: &[&str] = &[
     "traceparent",
     "envelope",
     "event",
+    "lab",
     "config",
     "backoff",
     "retry_topics",

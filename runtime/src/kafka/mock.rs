@@ -2,10 +2,11 @@
 
 use rdkafka::{
     ClientConfig, ClientContext,
+    error::RDKafkaErrorCode as Code,
     producer::{BaseProducer, Producer as _, ProducerContext},
 };
 
-use super::{native, settings};
+use super::{errors, native, settings};
 use crate::{config::ConfigError, error::KafkaError};
 
 /// The client that owns the cluster; it sends nothing itself.
@@ -26,6 +27,28 @@ impl ProducerContext for Owner {
 /// An in-process broker that ends when it is dropped.
 pub(crate) struct MockBroker {
     owner: BaseProducer<Owner>,
+}
+
+/// What a broker may answer to a write.
+#[derive(Clone, Copy)]
+pub(crate) enum Refusal {
+    Retriable,
+    Refused,
+    Permanent,
+    Fatal,
+    TooLarge,
+}
+
+impl Refusal {
+    pub(crate) fn error(self) -> KafkaError {
+        errors::from_code(match self {
+            Self::Retriable => Code::NotEnoughReplicas,
+            Self::Refused => Code::TopicAuthorizationFailed,
+            Self::Permanent => Code::PolicyViolation,
+            Self::Fatal => Code::Fatal,
+            Self::TooLarge => Code::MessageSizeTooLarge,
+        })
+    }
 }
 
 impl MockBroker {

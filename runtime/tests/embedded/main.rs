@@ -4,6 +4,7 @@ mod consuming;
 mod foreign;
 mod idempotency;
 mod jobs;
+mod kit;
 mod membership;
 mod ordering;
 mod publishing;
