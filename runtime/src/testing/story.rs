@@ -154,6 +154,9 @@ impl Story {
         let Some(last) = self.entries.iter().rev().find(|entry| entry.what.place().is_some()) else {
             return Some("nothing is known of it: is it published by `publish` or `kafka()` of this kit?".to_owned());
         };
+        if self.waits_for_its_write() {
+            return Some("the write that settles it is not acknowledged".to_owned());
+        }
         match &last.what {
             What::Settled { settled: Settled::Retry { topic, delay }, .. } => {
                 Some(format!("it waits on `{topic}`: `advance({delay:?})` lets that pass at once"))
@@ -162,10 +165,14 @@ impl Story {
                 Some(format!("it lies on `{}`; the consumer reads {}", at.partition.topic, reads.join(", ")))
             }
             What::Written { .. } => Some("it was not delivered yet, or its handler has not returned".to_owned()),
-            What::Processed { end: End::NotHandled, .. } => {
-                Some("the write that settles it is not acknowledged".to_owned())
-            }
             _ => None,
         }
+    }
+
+    /// Whether the last delivery that was not handled is not settled.
+    fn waits_for_its_write(&self) -> bool {
+        let deliveries = self.entries.iter().rev().map(|entry| &entry.what);
+        let mut deliveries = deliveries.filter(|what| matches!(what, What::Processed { .. } | What::Settled { .. }));
+        matches!(deliveries.next(), Some(What::Processed { end: End::NotHandled, .. }))
     }
 }

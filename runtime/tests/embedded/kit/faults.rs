@@ -163,7 +163,7 @@ async fn while_the_broker_is_away_nothing_is_lost() {
     let kit = TestKit::builder()
         .consumer(settings)
         .connection(|kafka| {
-            kafka.delivery_timeout(Duration::from_millis(500)).consumer_property("session.timeout.ms", "30000").build()
+            kafka.delivery_timeout(Duration::from_secs(3)).consumer_property("session.timeout.ms", "30000").build()
         })
         .patience(Duration::from_secs(60))
         .start(orders())

@@ -1,7 +1,10 @@
 //! The test kit: what it awaits, what it makes fail, and what it says when something did not happen.
 
+mod clock;
+mod failures;
 mod faults;
 mod outcomes;
+mod redriving;
 
 use std::time::Duration;
 
