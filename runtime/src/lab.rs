@@ -108,3 +108,51 @@ impl Faults {
         self.topics.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::error::Class;
+
+    fn error(code: &str) -> KafkaError {
+        KafkaError::new(code, "", Class::Retriable)
+    }
+
+    #[test]
+    fn each_planned_write_fails_once_and_no_other_does() {
+        let faults = Faults::default();
+        let write = |topic: &str| faults.refuse(topic, Some(b"12345")).map(|error| error.code().to_owned());
+        assert_eq!(write("a"), None);
+        faults.fail("a", 2, error("second"));
+        faults.fail("a", 3, error("third"));
+        faults.fail("a", 3, error("also the third"));
+        assert_eq!([write("b"), write("a")], [None, None]);
+        assert_eq!(write("a").as_deref(), Some("second"));
+        assert_eq!(write("a").as_deref(), Some("also the third"));
+        assert_eq!(write("a"), None);
+        faults.limit("a", 5, error("too large"));
+        assert_eq!([write("a"), write("b")], [None, None]);
+        faults.limit("a", 4, error("too large"));
+        assert_eq!([write("a"), write("a"), write("b")].map(|failed| failed.is_some()), [true, true, false]);
+        assert!(faults.refuse("a", None).is_none());
+    }
+
+    #[test]
+    fn answers_are_held_for_one_topic_and_given_in_their_order() {
+        let faults = Faults::default();
+        let given = Arc::new(Mutex::new(Vec::new()));
+        let answer = |topic: &str, number: u32| {
+            let given = Arc::clone(&given);
+            faults.answer(topic, Box::new(move || given.lock().unwrap().push(number)));
+        };
+        faults.hold("a");
+        faults.hold("a");
+        [("a", 1), ("b", 2), ("a", 3)].into_iter().for_each(|(topic, number)| answer(topic, number));
+        assert_eq!(*given.lock().unwrap(), [2]);
+        faults.release("a");
+        answer("a", 4);
+        assert_eq!(*given.lock().unwrap(), [2, 1, 3, 4]);
+    }
+}

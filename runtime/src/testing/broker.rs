@@ -87,14 +87,16 @@ impl TestBroker {
         self.builder().build()
     }
 
-    /// Settings of a connection to it, with a short session: when a group's members change, this broker lets a session
-    /// go by before the next assignment, where a real one does not wait.
+    /// Settings of a connection to it, with a short session: when a group's members change, this broker lets a session go
+    /// by before the next assignment, where a real one does not wait. That the broker is [up](Self::up) again is noticed
+    /// within half a second.
     #[must_use]
     pub fn builder(&self) -> KafkaBuilder {
         Kafka::builder()
             .brokers(self.brokers())
             .consumer_property("session.timeout.ms", "2000")
             .consumer_property("heartbeat.interval.ms", "300")
+            .property("reconnect.backoff.max.ms", "500")
     }
 
     /// Takes the broker off the network: connections break and new ones are refused, until [`TestBroker::up`].

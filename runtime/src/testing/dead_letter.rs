@@ -112,12 +112,18 @@ impl DeadLetter {
     /// The payload; `None` when it is no message of this type.
     #[must_use]
     pub fn job<J: Job>(&self) -> Option<J> {
-        let Verdict::Ok(envelope) = decode(self.value()?) else { return None };
-        if envelope.urn() != J::URN {
-            return None;
-        }
-        payload::decode(envelope.data().unwrap_or("{}")).ok()
+        job(&self.record()?)
     }
+}
+
+/// The payload of a message; `None` when it is none of this type.
+pub(super) fn job<J: Job>(record: &Record<'_>) -> Option<J> {
+    let Verdict::Ok(envelope) = decode(record.value?) else { return None };
+    let urn = record.headers.get_str(headers::JOB).unwrap_or_else(|| envelope.urn());
+    if urn != J::URN {
+        return None;
+    }
+    payload::decode(envelope.data().unwrap_or("{}")).ok()
 }
 
 /// The id of a message, by its header or else by its body.

@@ -13,7 +13,7 @@ use super::{
     Unmet, dead_letter,
     story::{Entry, Place, Story, What},
 };
-use crate::{consumer::RecordError, event::Event, lab::Observed, record::TopicPartition, time::deadline};
+use crate::{consumer::RecordError, event::Event, job::Job, lab::Observed, record::TopicPartition, time::deadline};
 
 pub(super) struct Journal {
     started: Instant,
@@ -25,6 +25,8 @@ pub(super) struct Journal {
 pub(super) struct State {
     /// The topics that the consumer reads.
     pub(super) reads: Vec<String>,
+    /// The ids of the messages that were written, in the order of their first records.
+    published: Vec<String>,
     /// By message id.
     stories: HashMap<String, Story>,
     /// The messages whose records lie at known places.
@@ -78,6 +80,9 @@ impl Journal {
             Observed::Written { at: partition, record } => {
                 let Some(first) = record.get(0) else { return };
                 let (at, id) = (Place { partition, offset: first.offset }, dead_letter::message_id(&first));
+                if let Some(id) = id.as_ref().filter(|id| !state.is_written(id)) {
+                    state.published.push(id.clone());
+                }
                 state.add(id.as_deref(), Entry { after, what: What::Written { at, record: Arc::new(record) } });
             }
             Observed::Processed { at, offset, message_id, attempts, end } => {
@@ -131,6 +136,19 @@ impl Journal {
         self.change(|state, _| {
             state.ended.get_or_insert(why);
         });
+    }
+
+    /// Waits until the `nth` message of a type was written, counted from 1; its id and its payload.
+    pub(super) async fn published<J: Job>(&self, nth: usize, patience: Duration) -> Result<(String, J), Unmet> {
+        let look = |state: &State| {
+            let messages = state.published.iter().filter_map(|id| Some((id, state.stories.get(id)?.job::<J>()?)));
+            messages.map(|(id, job)| (id.clone(), job)).nth(nth.saturating_sub(1))
+        };
+        self.wait(patience, look).await.map_err(|why| {
+            let found = self.state().stories.values().filter(|story| story.job::<J>().is_some()).count();
+            let urn = J::URN;
+            Unmet::new(format!("message {nth} of `{urn}` was not published {why}\n{found} of them were, from this kit"))
+        })
     }
 
     /// Waits until a message was `wanted`, at most so long.
@@ -191,6 +209,10 @@ impl Journal {
 }
 
 impl State {
+    fn is_written(&self, id: &str) -> bool {
+        self.stories.get(id).is_some_and(Story::is_written)
+    }
+
     /// Adds to the story of a message: of this one, or of the one whose record lies there.
     fn add(&mut self, id: Option<&str>, entry: Entry) {
         let Some(at) = entry.what.place().cloned() else { return };

@@ -171,6 +171,40 @@ impl TestKit {
         Publisher::new(&self.kafka).publish(job).await
     }
 
+    /// Waits until the `nth` message of a type was published, counted from 1 and whoever published it, and returns its
+    /// `meta.id` and its payload: what a handler has published by [`Delivery::message`](crate::Delivery::message), say.
+    ///
+    /// ```
+    /// # use babelqueue::{Delivery, HandlerError, babel_job, routes, testing::TestKit};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[babel_job("urn:babel:orders:created")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct OrderCreated { order_id: u64 }
+    /// # #[babel_job("urn:babel:invoices:requested")]
+    /// # #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    /// # struct InvoiceRequested { order_id: u64 }
+    /// async fn on_created(job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+    ///     cx.message(&InvoiceRequested { order_id: job.order_id }).await?;
+    ///     Ok(())
+    /// }
+    ///
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let kit = TestKit::start(routes![OrderCreated => on_created]).await?;
+    /// kit.publish(&OrderCreated { order_id: 1042 }).await?;
+    /// let (_, invoice) = kit.published::<InvoiceRequested>(1).await?;
+    /// assert_eq!(invoice, InvoiceRequested { order_id: 1042 });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`TestKit::outcome`].
+    pub async fn published<J: Job>(&self, nth: usize) -> Result<(String, J), Unmet> {
+        self.journal.published(nth, self.patience).await
+    }
+
     /// Puts the clock of the kit forward: by it records are stamped when they are published or written to another topic,
     /// and by it the reinjector says when a tier is over. What becomes due goes on at once. A record that another client
     /// writes is stamped by the system's clock, and seems to have been written as long ago as the kit's clock is ahead.

@@ -2,10 +2,11 @@
 
 use std::{collections::HashSet, fmt, sync::Arc, time::Duration};
 
-use super::{DeadLetter, Outcome, Retried};
+use super::{DeadLetter, Outcome, Retried, dead_letter};
 use crate::{
     consumer::{Reason, Settled},
     headers,
+    job::Job,
     lab::End,
     record::{Batch, TopicPartition},
 };
@@ -129,6 +130,23 @@ impl Story {
         }
     }
 
+    /// The records of it that were written.
+    fn written(&self) -> impl Iterator<Item = &Arc<Batch>> + '_ {
+        self.entries.iter().filter_map(|entry| match &entry.what {
+            What::Written { record, .. } => Some(record),
+            _ => None,
+        })
+    }
+
+    pub(super) fn is_written(&self) -> bool {
+        self.written().next().is_some()
+    }
+
+    /// Its payload as it was published; `None` when it is no message of this type.
+    pub(super) fn job<J: Job>(&self) -> Option<J> {
+        dead_letter::job(&self.written().next()?.get(0)?)
+    }
+
     /// What was written last to this topic.
     fn written_to(&self, topic: &str) -> Option<DeadLetter> {
         self.entries.iter().rev().find_map(|entry| match &entry.what {
@@ -174,5 +192,98 @@ impl Story {
         let deliveries = self.entries.iter().rev().map(|entry| &entry.what);
         let mut deliveries = deliveries.filter(|what| matches!(what, What::Processed { .. } | What::Settled { .. }));
         matches!(deliveries.next(), Some(What::Processed { end: End::NotHandled, .. }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(topic: &str, offset: i64) -> Place {
+        Place { partition: TopicPartition { topic: topic.into(), partition: 0 }, offset }
+    }
+
+    fn written(topic: &str, offset: i64) -> What {
+        let mut record = Batch::with_capacity(0, 1);
+        record.push(offset, None, None, Some(b"{}"), |_| {});
+        What::Written { at: at(topic, offset), record: Arc::new(record) }
+    }
+
+    fn processed(offset: i64, attempts: u32, end: End) -> What {
+        What::Processed { at: at("orders", offset), attempts, end }
+    }
+
+    fn settled(offset: i64, settled: Settled) -> What {
+        What::Settled { at: at("orders", offset), reason: Reason::Failed, error: "odd".to_owned(), settled }
+    }
+
+    fn retry() -> Settled {
+        Settled::Retry { topic: "orders.retry.1".to_owned(), delay: Duration::from_secs(5) }
+    }
+
+    fn dead() -> Settled {
+        Settled::DeadLetter { topic: "orders.dlq".to_owned() }
+    }
+
+    /// The outcome after each entry, in short.
+    fn outcomes(entries: Vec<What>) -> Vec<&'static str> {
+        let mut story = Story::default();
+        let each = entries.into_iter().map(|what| {
+            story.entries.push(Entry { after: Duration::ZERO, what });
+            match story.outcome(&["orders".to_owned()]) {
+                None => "",
+                Some(Outcome::Handled { tries: 1 }) => "1",
+                Some(Outcome::Handled { tries: 2 }) => "2",
+                Some(Outcome::DeadLettered(_)) => "dead",
+                Some(_) => "other",
+            }
+        });
+        each.collect()
+    }
+
+    #[test]
+    fn it_is_under_way_until_its_last_record_has_ended() {
+        let entries = vec![
+            written("orders", 0),
+            processed(0, 0, End::NotHandled),
+            written("orders.retry.1", 0),
+            settled(0, retry()),
+            written("orders", 1),
+            processed(1, 1, End::Handled),
+        ];
+        assert_eq!(outcomes(entries), ["", "", "", "", "", "2"]);
+    }
+
+    #[test]
+    fn an_end_that_is_known_before_its_write_is_counts() {
+        assert_eq!(outcomes(vec![processed(0, 0, End::Handled), written("orders", 0)]), ["1", "1"]);
+        let failed = vec![processed(0, 0, End::NotHandled), written("orders", 0), written("orders.dlq", 0)];
+        assert_eq!(outcomes(failed), ["", "", ""]);
+    }
+
+    #[test]
+    fn a_dead_letter_that_is_redriven_is_under_way_again() {
+        let entries = vec![
+            written("orders", 0),
+            processed(0, 0, End::NotHandled),
+            written("orders.dlq", 0),
+            settled(0, dead()),
+            written("orders", 1),
+            processed(1, 0, End::Handled),
+        ];
+        assert_eq!(outcomes(entries), ["", "", "", "dead", "", "1"]);
+    }
+
+    #[test]
+    fn of_a_record_that_is_delivered_twice_the_last_delivery_counts() {
+        let entries = vec![
+            written("orders", 0),
+            processed(0, 0, End::NotHandled),
+            processed(0, 0, End::NotHandled),
+            written("orders.dlq", 0),
+            settled(0, dead()),
+            processed(0, 0, End::Handled),
+        ];
+        assert_eq!(outcomes(entries), ["", "", "", "", "dead", "1"]);
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use babelqueue::{
-    ConsumerError, Publisher, Reason, RetryTopics, UnknownUrn, babel_job,
+    ConsumerError, Delivery, HandlerError, Publisher, Reason, RetryTopics, UnknownUrn, babel_job, routes,
     testing::{Outcome, TestKit, TestKitError},
 };
 
@@ -98,6 +98,33 @@ async fn a_message_of_another_producer_is_known_by_the_id_in_its_body() {
         .await;
     assert_eq!(kit.handled("m-1").await.unwrap(), 1);
     assert_eq!(kit.dead_lettered("m-2").await.unwrap().reason(), Some("failed"));
+}
+
+#[tokio::test]
+async fn what_a_handler_publishes_is_found_by_its_type_in_order_and_each_message_once() {
+    async fn cancel(job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+        if cx.attempts() == 0 {
+            return Err(HandlerError::new("not yet"));
+        }
+        cx.message(&OrderCancelled { order_id: job.order_id }).await?;
+        Ok(())
+    }
+    async fn pass(_: OrderCancelled, _: &Delivery) -> Result<(), HandlerError> {
+        Ok(())
+    }
+    let kit = TestKit::builder().patience(Duration::from_secs(3)).consumer(settings);
+    let kit = kit.start(routes![OrderCreated => cancel, OrderCancelled => pass]).await.unwrap();
+    for order in [1, 2] {
+        let id = kit.publish(&OrderCreated::number(order)).await.unwrap();
+        kit.advance(kit.retried(id, 1).await.unwrap().delay);
+        let (cancelled, job) = kit.published::<OrderCancelled>(usize::try_from(order).unwrap()).await.unwrap();
+        assert_eq!(job.order_id, order);
+        assert_eq!(kit.handled(cancelled).await.unwrap(), 1);
+    }
+    assert_eq!(kit.published::<OrderCreated>(2).await.unwrap().1, OrderCreated::number(2));
+    // The retries are no messages of their own.
+    let unmet = kit.published::<OrderCreated>(3).await.unwrap_err().to_string();
+    assert!(unmet.starts_with("message 3 of `urn:babel:orders:created` was not published within 3s"), "{unmet}");
 }
 
 #[tokio::test]
