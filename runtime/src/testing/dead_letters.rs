@@ -30,8 +30,38 @@ impl TestKit {
         Ok(letters)
     }
 
-    /// Redrives all dead letters, by the production [`Redrive`](crate::Redrive), and says what it did; what was dead-lettered can then be
-    /// awaited once more. To choose among them use [`Kafka::redrive`](crate::Kafka::redrive) of [`TestKit::kafka`].
+    /// Redrives all dead letters, by the production [`Redrive`](crate::Redrive), and says what it did; what becomes of them
+    /// can then be awaited once more. To choose among them use [`Kafka::redrive`](crate::Kafka::redrive) of
+    /// [`TestKit::kafka`].
+    ///
+    /// ```
+    /// use std::sync::atomic::{AtomicBool, Ordering};
+    ///
+    /// # use babelqueue::{Delivery, HandlerError, babel_job, routes, testing::TestKit};
+    /// # use serde::{Deserialize, Serialize};
+    /// # #[babel_job("urn:babel:orders:created")]
+    /// # #[derive(Serialize, Deserialize)]
+    /// # struct OrderCreated {}
+    /// static MENDED: AtomicBool = AtomicBool::new(false);
+    ///
+    /// async fn on_created(_: OrderCreated, _: &Delivery) -> Result<(), HandlerError> {
+    ///     if MENDED.load(Ordering::Relaxed) { Ok(()) } else { Err(HandlerError::fatal("no such warehouse")) }
+    /// }
+    ///
+    /// # tokio::runtime::Runtime::new()?.block_on(async {
+    /// let kit = TestKit::start(routes![OrderCreated => on_created]).await?;
+    /// let id = kit.publish(&OrderCreated {}).await?;
+    /// kit.dead_lettered(id).await?;
+    /// assert_eq!(kit.dead_letters().await?.len(), 1);
+    ///
+    /// MENDED.store(true, Ordering::Relaxed);
+    /// assert_eq!(kit.redrive().await?.redriven, 1);
+    /// kit.handled(id).await?;
+    /// assert!(kit.dead_letters().await?.is_empty());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -3,34 +3,10 @@
 use std::{fmt, sync::Arc};
 
 use super::TestKit;
-use crate::{kafka::mock::Refusal, lab::Lab};
-
-/// How a write fails; see [`TestKit::fail_writes`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum WriteError {
-    /// As when too few replicas are in sync: the same write may succeed later
-    /// ([`KafkaError::is_retriable`](crate::KafkaError::is_retriable)).
-    Retriable,
-    /// As when the account has no right to the topic ([`KafkaError::is_refused`](crate::KafkaError::is_refused)).
-    Refused,
-    /// As when the topic's policy forbids the record: the same write will not succeed.
-    Permanent,
-    /// The sending client can send nothing more ([`KafkaError::is_fatal`](crate::KafkaError::is_fatal)): the consumer
-    /// ends with an error.
-    Fatal,
-}
-
-impl WriteError {
-    fn refusal(self) -> Refusal {
-        match self {
-            Self::Retriable => Refusal::Retriable,
-            Self::Refused => Refusal::Refused,
-            Self::Permanent => Refusal::Permanent,
-            Self::Fatal => Refusal::Fatal,
-        }
-    }
-}
+use crate::{
+    kafka::mock::{self, WriteError},
+    lab::Lab,
+};
 
 impl TestKit {
     /// Lets writes to a topic fail, counted from 1 and from this call on, such as the first two by `1..=2`; a write that is
@@ -59,7 +35,7 @@ impl TestKit {
     pub fn fail_writes(&self, topic: &str, writes: impl IntoIterator<Item = u64>, error: WriteError) {
         for nth in writes {
             self.journal.note(format!("write {nth} to `{topic}` from now on is to fail ({error:?})"));
-            self.lab.faults.fail(topic, nth, error.refusal().error());
+            self.lab.faults.fail(topic, nth, error.error());
         }
     }
 
@@ -84,7 +60,7 @@ impl TestKit {
     /// ```
     pub fn limit_values(&self, topic: &str, bytes: usize) {
         self.journal.note(format!("`{topic}` takes values of at most {bytes} bytes from now on"));
-        self.lab.faults.limit(topic, bytes, Refusal::TooLarge.error());
+        self.lab.faults.limit(topic, bytes, mock::too_large());
     }
 
     /// Holds back what the broker answers to writes to a topic until the returned value is dropped: the records are

@@ -11,6 +11,7 @@ use uuid::Uuid;
 use super::{
     DeadLetter, Outcome, Retried, TestBroker, TestBrokerError, TestKitBuilder, Unmet,
     journal::{Journal, Look},
+    story::Story,
     task::Task,
 };
 use crate::{
@@ -205,7 +206,7 @@ impl TestKit {
         self.journal.published(nth, self.patience).await
     }
 
-    /// Puts the clock of the kit forward: by it records are stamped when they are published or written to another topic,
+    /// Puts the clock of the kit forward, and never back: by it records are stamped when they are published or written to another topic,
     /// and by it the reinjector says when a tier is over. What becomes due goes on at once. A record that another client
     /// writes is stamped by the system's clock, and seems to have been written as long ago as the kit's clock is ahead.
     pub fn advance(&self, by: Duration) {
@@ -255,7 +256,7 @@ impl TestKit {
     /// It ended before, or as [`TestKit::outcome`].
     pub async fn retried(&self, id: impl Display, nth: usize) -> Result<Retried, Unmet> {
         let wanted = format!("retried {nth} times");
-        let look = |story: &super::story::Story, reads: &[String]| match (
+        let look = |story: &Story, reads: &[String]| match (
             story.retries().nth(nth.saturating_sub(1)),
             story.outcome(reads),
         ) {
@@ -272,7 +273,7 @@ impl TestKit {
         wanted: &str,
         met: impl Fn(Outcome) -> Option<T>,
     ) -> Result<T, Unmet> {
-        let look = |story: &super::story::Story, reads: &[String]| match story.outcome(reads) {
+        let look = |story: &Story, reads: &[String]| match story.outcome(reads) {
             None => Look::NotYet,
             Some(outcome) => met(outcome).map_or(Look::Never, Look::Met),
         };

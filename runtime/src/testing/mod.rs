@@ -21,8 +21,9 @@ pub use self::{
     broker::{TestBroker, TestBrokerError},
     builder::TestKitBuilder,
     dead_letter::DeadLetter,
-    faults::{Held, WriteError},
+    faults::Held,
     kit::{TestKit, TestKitError},
     outcome::{Outcome, Retried},
     unmet::Unmet,
 };
+pub use crate::kafka::mock::WriteError;

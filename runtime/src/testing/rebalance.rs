@@ -12,7 +12,8 @@ impl TestKit {
     /// Lets a second member join the consumer's group and leave again: the consumer's partitions are revoked and come
     /// back. Returns once the consumer has all of them again.
     ///
-    /// What its handlers do meanwhile counts nowhere: a record whose partition was revoked is delivered again. With the
+    /// A record that is being handled when its partition is revoked is delivered again, whatever its handler returns;
+    /// [`TestKit::handled`] is met by the first delivery that is handled, be it that one. With the
     /// assignment strategy `cooperative-sticky` only some partitions are revoked, and of a single one none.
     ///
     /// ```
