@@ -31,8 +31,9 @@ async fn an_end_of_another_kind_is_told_at_once_with_all_that_happened() {
     let unmet = kit.handled(id).await.unwrap_err();
     assert_eq!(format!("{unmet:?}"), unmet.to_string());
     let text = unmet.to_string();
+    let first = format!("message {id} will not be handled any more");
     let expected = [
-        &format!("message {id} will not be handled any more"),
+        first.as_str(),
         "what happened, in seconds from the start of the kit:",
         "written to orders[0] offset 0, attempts 0",
         "try 1 of orders[0] offset 0 was not handled",
@@ -41,9 +42,10 @@ async fn an_end_of_another_kind_is_told_at_once_with_all_that_happened() {
         "the clock was put forward by 30s",
         "written to orders[0] offset 1, attempts 1",
     ];
+    // A record may be delivered before its writer has heard that it was written.
     let found = lines(&text);
-    let found: Vec<_> = found.iter().filter(|line| !line.contains("assigned:")).take(expected.len()).collect();
-    assert_eq!(found, expected.iter().collect::<Vec<_>>(), "{text}");
+    assert_eq!(found[..2], expected[..2], "{text}");
+    assert!(expected.iter().all(|line| found.contains(line)), "{text}");
     assert!(text.contains("(now on `orders.dlq`)"), "{text}");
     // Neither will it be retried once more.
     assert!(kit.retried(id, 4).await.unwrap_err().to_string().contains("will not be retried 4 times any more"));
