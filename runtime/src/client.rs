@@ -13,6 +13,8 @@ use crate::{
     kafka::{self, Sink},
     time::deadline,
 };
+#[cfg(feature = "testing")]
+use crate::{lab::Lab, time::Clock};
 
 /// The environment variable that [`Kafka::from_env`] reads.
 const BROKERS: &str = "BABELQUEUE_BROKERS";
@@ -206,6 +208,14 @@ impl KafkaBuilder {
 
     fn set(mut self, scope: Scope, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.config.set(scope, name.into(), value.into());
+        self
+    }
+
+    /// Lets a test kit move the clock of this connection, and see and change what its clients do.
+    #[cfg(feature = "testing")]
+    pub(crate) fn in_lab(mut self, clock: Clock, lab: Arc<Lab>) -> Self {
+        self.config.clock = clock;
+        self.config.lab = Some(lab);
         self
     }
 

@@ -1,6 +1,12 @@
 //! Connection settings: validated once, across fields, before anything starts. Values never appear in errors.
 
+#[cfg(feature = "testing")]
+use std::sync::Arc;
 use std::{fmt, time::Duration};
+
+#[cfg(feature = "testing")]
+use crate::lab::Lab;
+use crate::time::Clock;
 
 /// librdkafka properties that this crate owns: at-least-once, key placement or the group stands on them.
 const OWNED: [(&str, &str); 18] = [
@@ -88,6 +94,9 @@ pub(crate) struct Config {
     pub(crate) brokers: String,
     pub(crate) client_id: String,
     pub(crate) delivery_timeout: Duration,
+    pub(crate) clock: Clock,
+    #[cfg(feature = "testing")]
+    pub(crate) lab: Option<Arc<Lab>>,
     properties: Vec<(Scope, String, String)>,
 }
 
@@ -97,6 +106,9 @@ impl Config {
             brokers,
             client_id: "babelqueue".to_owned(),
             delivery_timeout: Duration::from_secs(30),
+            clock: Clock::default(),
+            #[cfg(feature = "testing")]
+            lab: None,
             properties: Vec::new(),
         }
     }

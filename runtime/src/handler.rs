@@ -287,7 +287,6 @@ impl Delivery {
         self.body_message_id = missing(headers.message_id, envelope.message_id());
     }
 
-    #[cfg(feature = "validate")]
     pub(crate) fn kafka(&self) -> &Kafka {
         &self.kafka
     }

@@ -60,6 +60,8 @@ pub mod idempotency;
 mod job;
 mod json;
 mod kafka;
+#[cfg(feature = "testing")]
+mod lab;
 mod member;
 mod payload;
 #[doc(hidden)]

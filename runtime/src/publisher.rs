@@ -265,8 +265,9 @@ impl<'a, J: Job> Message<'a, J> {
     }
 
     /// The record, its `meta.id` and its trace id.
-    fn into_record(self) -> Result<(OutgoingRecord, Uuid, String), PublishError> {
+    fn into_record(mut self) -> Result<(OutgoingRecord, Uuid, String), PublishError> {
         let tier = self.tier()?;
+        self.draft = self.draft.created_at(self.kafka.config().clock.now_ms());
         let encoded = self.draft.encode(self.job)?;
         #[cfg(feature = "validate")]
         self.validate(&encoded.body)?;

@@ -16,6 +16,7 @@ const ORDER: &[&str] = &[
     "envelope",
     "event",
     "health",
+    "lab",
     "config",
     "backoff",
     "retry_topics",

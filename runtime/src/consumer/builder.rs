@@ -103,6 +103,16 @@ impl Hooks {
     }
 }
 
+#[cfg(feature = "testing")]
+fn both<T: 'static>(first: Option<Hook<T>>, then: impl Fn(&T) + Send + Sync + 'static) -> Hook<T> {
+    Arc::new(move |told| {
+        if let Some(first) = &first {
+            first(told);
+        }
+        then(told);
+    })
+}
+
 impl Kafka {
     /// A consumer in this consumer group. Members of one group share the partitions of their topics.
     ///
@@ -246,13 +256,17 @@ impl ConsumerBuilder {
         self
     }
 
-    /// The topics to read, or what cannot work with these settings.
-    pub(super) fn check(&self, routes: &Routes) -> Result<Vec<String>, ConfigError> {
-        let refuse = |name, reason| Err(ConfigError::Setting { name, reason });
-        let topics = match &self.topics {
+    pub(crate) fn topics_to_read(&self, routes: &Routes) -> Vec<String> {
+        match &self.topics {
             Some(topics) => topics.clone(),
             None => routes.topics().into_iter().map(str::to_owned).collect(),
-        };
+        }
+    }
+
+    /// The topics to read, or what cannot work with these settings.
+    pub(crate) fn check(&self, routes: &Routes) -> Result<Vec<String>, ConfigError> {
+        let refuse = |name, reason| Err(ConfigError::Setting { name, reason });
+        let topics = self.topics_to_read(routes);
         if self.group.is_empty() {
             return refuse("group", "is empty");
         }
@@ -302,6 +316,23 @@ impl ConsumerBuilder {
 
     pub(super) fn retry_topics_of(&self, topic: &str) -> Option<&RetryTopics> {
         self.retry_topics.iter().find(|topics| topics.work_topic() == topic)
+    }
+
+    /// Tells a test kit what the user's hooks are told, after them.
+    #[cfg(feature = "testing")]
+    pub(crate) fn watched(
+        mut self,
+        error: impl Fn(&RecordError) + Send + Sync + 'static,
+        event: impl Fn(&Event) + Send + Sync + 'static,
+    ) -> Self {
+        self.hooks.error = Some(both(self.hooks.error, error));
+        self.hooks.event = Some(both(self.hooks.event, event));
+        self
+    }
+
+    #[cfg(feature = "testing")]
+    pub(crate) fn all_retry_topics(&self) -> &[RetryTopics] {
+        &self.retry_topics
     }
 
     /// The consumer of these routes, on the topics of their jobs unless others were named.

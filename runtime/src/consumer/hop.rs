@@ -12,7 +12,7 @@ use crate::{
     record::{Batch, Record, TopicPartition},
     retry_topics::Tier,
     settle::{DeadLetterReason, Decision},
-    time::{now_ms, whole_ms},
+    time::whole_ms,
 };
 
 /// The headers that a hop owns: replaced and never added a second time, so that no hop makes the record grow.
@@ -87,7 +87,7 @@ impl Hop {
             reason,
             attempts,
             explained,
-            failed_at: now_ms(),
+            failed_at: delivery.kafka().config().clock.now_ms(),
         };
         Some((hop, form))
     }

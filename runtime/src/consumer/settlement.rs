@@ -23,6 +23,8 @@ use super::{
     hop::{Form, Hop},
     report::{Explained, explain},
 };
+#[cfg(feature = "testing")]
+use crate::lab::{End, Observed};
 use crate::{
     client::Kafka,
     deliver::{Next, Undelivered, deliver},
@@ -118,6 +120,8 @@ impl Settlement {
     ) -> Option<RecordError> {
         let offset = delivery.offset();
         let decision = decide(outcome, delivery.attempts, self.topics.as_ref(), &self.rules);
+        #[cfg(feature = "testing")]
+        self.show(delivery, &decision);
         match decision {
             Decision::Commit => {
                 tracing::debug!(at = %self.partition, offset, trace_id = delivery.trace_id(), "handled");
@@ -155,6 +159,23 @@ impl Settlement {
                 Some(error)
             }
         }
+    }
+
+    /// Shows a test kit what was made of a record.
+    #[cfg(feature = "testing")]
+    fn show(&self, delivery: &Delivery, decision: &Decision) {
+        let Some(lab) = &self.kafka.config().lab else { return };
+        lab.observe(Observed::Processed {
+            at: &self.partition,
+            offset: delivery.offset(),
+            message_id: delivery.message_id(),
+            attempts: delivery.attempts(),
+            end: match decision {
+                Decision::Commit => End::Handled,
+                Decision::Delete => End::Deleted,
+                _ => End::NotHandled,
+            },
+        });
     }
 
     fn finish(&self, ticket: Ticket, counter: &AtomicU64) {

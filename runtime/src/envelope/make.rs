@@ -30,7 +30,7 @@ const CORE_META: [&str; 5] = ["id", "queue", "lang", "schema_version", "created_
 /// ```
 #[must_use]
 pub fn make<'a>(urn: &'a str, queue: &'a str) -> Draft<'a> {
-    Draft { urn, queue, trace_id: None, meta: Vec::new(), members: Vec::new() }
+    Draft { urn, queue, trace_id: None, created_at: None, meta: Vec::new(), members: Vec::new() }
 }
 
 /// An envelope that is being made.
@@ -39,6 +39,7 @@ pub struct Draft<'a> {
     urn: &'a str,
     queue: &'a str,
     trace_id: Option<&'a str>,
+    created_at: Option<i64>,
     meta: Vec<(&'a str, Result<String, String>)>,
     members: Vec<(&'a str, Result<String, String>)>,
 }
@@ -87,6 +88,12 @@ impl<'a> Draft<'a> {
         self
     }
 
+    /// Another time than the present one, in Unix milliseconds.
+    pub(crate) fn created_at(mut self, created_at: i64) -> Self {
+        self.created_at = Some(created_at);
+        self
+    }
+
     /// Adds an entry to `meta`; `ext` with one block a vendor is the recommended place.
     #[must_use]
     pub fn meta(mut self, key: &'a str, value: &(impl Serialize + ?Sized)) -> Self {
@@ -116,7 +123,7 @@ impl<'a> Draft<'a> {
             _ => Uuid::new_v4().to_string(),
         };
         let id = Uuid::new_v4();
-        let created_at = now_ms();
+        let created_at = self.created_at.unwrap_or_else(now_ms);
 
         let mut body = Vec::with_capacity(512);
         body.extend_from_slice(b"{\"job\":");

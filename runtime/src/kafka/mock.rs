@@ -2,10 +2,11 @@
 
 use rdkafka::{
     ClientConfig, ClientContext,
+    error::RDKafkaErrorCode as Code,
     producer::{BaseProducer, Producer as _, ProducerContext},
 };
 
-use super::{native, settings};
+use super::{errors, native, settings};
 use crate::{config::ConfigError, error::KafkaError};
 
 /// The client that owns the cluster; it sends nothing itself.
@@ -26,6 +27,37 @@ impl ProducerContext for Owner {
 /// An in-process broker that ends when it is dropped.
 pub(crate) struct MockBroker {
     owner: BaseProducer<Owner>,
+}
+
+/// How a write fails; see `TestKit::fail_writes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// As when too few replicas are in sync: the same write may succeed later
+    /// ([`KafkaError::is_retriable`]).
+    Retriable,
+    /// As when the account has no right to the topic ([`KafkaError::is_refused`]).
+    Refused,
+    /// As when the topic's policy forbids the record: the same write will not succeed.
+    Permanent,
+    /// The sending client can send nothing more ([`KafkaError::is_fatal`]): the consumer ends with an error.
+    Fatal,
+}
+
+impl WriteError {
+    pub(crate) fn error(self) -> KafkaError {
+        errors::from_code(match self {
+            Self::Retriable => Code::NotEnoughReplicas,
+            Self::Refused => Code::TopicAuthorizationFailed,
+            Self::Permanent => Code::PolicyViolation,
+            Self::Fatal => Code::Fatal,
+        })
+    }
+}
+
+/// What a broker says of a record that is larger than its topic takes.
+pub(crate) fn too_large() -> KafkaError {
+    errors::from_code(Code::MessageSizeTooLarge)
 }
 
 impl MockBroker {

@@ -23,8 +23,15 @@ use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
     record::Record,
-    time::deadline,
+    time::{Clock, deadline},
 };
+#[cfg(feature = "testing")]
+use crate::{
+    lab::{Lab, Observed},
+    record::{Batch, TopicPartition},
+};
+#[cfg(feature = "testing")]
+use rdkafka::message::BorrowedMessage;
 
 /// A record on its way to Kafka; a failed send hands it back.
 #[derive(Clone)]
@@ -168,13 +175,21 @@ struct Reports {
     /// The last one, for whoever asks why a record timed out.
     trouble: Arc<Mutex<Option<KafkaError>>>,
     troubles: Arc<Mutex<Troubles>>,
+    clock: Clock,
+    #[cfg(feature = "testing")]
+    lab: Option<Arc<Lab>>,
 }
 
 impl Sink {
     pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
         let timeout = config.delivery_timeout;
+        let reports = Reports {
+            clock: config.clock.clone(),
+            #[cfg(feature = "testing")]
+            lab: config.lab.clone(),
+            ..Reports::default()
+        };
         let config = settings::publisher(config);
-        let reports = Reports::default();
         let client = config.create_with_context(reports.clone()).map_err(settings::refused)?;
         Ok(Self {
             client: Some(client),
@@ -242,6 +257,12 @@ impl Sink {
     }
 
     async fn queue_with(&self, client: &Client, mut record: OutgoingRecord, reply: Reply) {
+        #[cfg(feature = "testing")]
+        if let Some(error) =
+            self.reports.lab.as_ref().and_then(|lab| lab.faults.refuse(&record.topic, record.value.as_deref()))
+        {
+            return reply.answer(Err(SendError { error, record: Box::new(record) }));
+        }
         let deadline = deadline(self.timeout);
         let mut report = Box::new(Report { reply, timestamp: record.timestamp });
         loop {
@@ -300,6 +321,20 @@ impl Reports {
     }
 }
 
+#[cfg(feature = "testing")]
+impl Reports {
+    /// Shows the test kit a record that was written.
+    fn saw(&self, message: &BorrowedMessage<'_>) {
+        let Some(lab) = &self.lab else { return };
+        let at = TopicPartition { topic: message.topic().into(), partition: message.partition() };
+        let mut batch = Batch::with_capacity(0, 1);
+        batch.push(message.offset(), message.timestamp().to_millis(), message.key(), message.payload(), |headers| {
+            native::copy_headers(message, headers);
+        });
+        lab.observe(Observed::Written { at, record: batch });
+    }
+}
+
 /// A record on its way to the broker. Dropping this does not take it back.
 pub(crate) struct Sending {
     reports: Reports,
@@ -338,7 +373,7 @@ fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Resu
     let mut send: BaseRecord<'_, [u8], [u8], Box<Report>> = BaseRecord::with_opaque_to(&topic, report);
     send.key = key.as_deref();
     send.payload = value.as_deref();
-    send.timestamp = timestamp;
+    send.timestamp = timestamp.or_else(|| client.context().clock.stamp());
     send.headers = Some(headers);
     match client.send(send) {
         Ok(()) => Ok(()),
@@ -375,6 +410,10 @@ impl ProducerContext for Reports {
     type DeliveryOpaque = Box<Report>;
 
     fn delivery(&self, result: &DeliveryResult<'_>, report: Box<Report>) {
+        #[cfg(feature = "testing")]
+        let (Ok(message) | Err((_, message))) = result;
+        #[cfg(feature = "testing")]
+        let topic = message.topic();
         self.on_their_way.fetch_sub(1, Ordering::Relaxed);
         self.room.notify_one();
         let result = match result {
@@ -385,6 +424,8 @@ impl ProducerContext for Reports {
                 {
                     *trouble = None;
                 }
+                #[cfg(feature = "testing")]
+                self.saw(message);
                 Ok(())
             }
             Err((error, message)) => {
@@ -407,6 +448,10 @@ impl ProducerContext for Reports {
                 Err(SendError { error, record: Box::new(record) })
             }
         };
+        #[cfg(feature = "testing")]
+        if let Some(lab) = &self.lab {
+            return lab.faults.answer(topic, Box::new(move || report.reply.answer(result)));
+        }
         report.reply.answer(result);
     }
 }

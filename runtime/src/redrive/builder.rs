@@ -10,7 +10,7 @@ use super::{
 use crate::{client::Kafka, config::ConfigError, retry_topics::is_topic_name};
 
 /// The consumer group of a redrive that is given no other.
-const GROUP: &str = "babelqueue-redrive";
+pub(crate) const GROUP: &str = "babelqueue-redrive";
 
 /// Sends dead letters back to where they came from (contract section 5); made by [`Kafka::redrive`], started by
 /// [`Redrive::run`].

@@ -26,6 +26,8 @@ use std::{
 
 use tokio::time::{Instant, MissedTickBehavior, interval_at};
 
+#[cfg(feature = "testing")]
+pub(crate) use self::builder::GROUP;
 pub use self::{
     builder::Redrive,
     report::{RedriveError, RedriveReport, Skipped, WriteFailure},
@@ -43,7 +45,6 @@ use crate::{
     kafka::{self, Assigned, Progress, Read, SourceSettings},
     member::{Happened, Member},
     record::TopicPartition,
-    time::now_ms,
 };
 
 /// How often finished records are committed: after a crash at most this much is redriven again.
@@ -125,7 +126,7 @@ impl Redrive {
         self.validate()?;
         let report = RedriveReport { dry: self.dry, ..RedriveReport::default() };
         let mut signal = pin!(signal);
-        let now = now_ms();
+        let now = self.kafka.config().clock.now_ms();
         let ends = tokio::select! {
             () = &mut signal => return Ok(RedriveReport { interrupted: true, ..report }),
             ends = kafka::ends(self.kafka.config(), &self.group, &self.rules.dead_letters) => ends,

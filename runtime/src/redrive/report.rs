@@ -66,7 +66,7 @@ impl RedriveReport {
     }
 
     /// Adds what was done elsewhere.
-    pub(super) fn add(&mut self, other: Self) {
+    pub(crate) fn add(&mut self, other: Self) {
         self.read += other.read;
         self.redriven += other.redriven;
         self.failed += other.failed;

@@ -17,7 +17,7 @@ use crate::{
     event::Event,
     kafka::{Batches, Landed, OutgoingRecord, Pipeline, Progress, SendError},
     record::{Record, TopicPartition},
-    time::now_ms,
+    time::Clock,
 };
 
 pub(super) struct Worker {
@@ -38,6 +38,7 @@ impl Worker {
         // A client that does not start is found out before the first assignment.
         let Ok(sink) = kafka.sink() else { return None };
         let mut writes = Writes {
+            clock: &kafka.config().clock,
             partition: &partition,
             progress: &progress,
             hook: hook.as_ref(),
@@ -56,6 +57,7 @@ impl Worker {
 
 /// The writes of one assignment, each known by the offset of its record. They finish in the order of their records.
 struct Writes<'a> {
+    clock: &'a Clock,
     partition: &'a TopicPartition,
     progress: &'a Progress,
     hook: Option<&'a Hook>,
@@ -75,7 +77,7 @@ impl Writes<'_> {
                 }
             };
             for record in (0..batch.len()).filter_map(|index| batch.get(index)) {
-                self.wait(Due::of(record.timestamp, tier, batch.arrived)).await?;
+                self.wait(Due::of(record.timestamp, tier, self.clock.of(batch.arrived))).await?;
                 self.write(&record).await?;
             }
         }
@@ -83,8 +85,10 @@ impl Writes<'_> {
 
     /// Waits until the record at the head is due; what was written before it goes on to be settled.
     async fn wait(&mut self, mut due: Due) -> Result<(), Undelivered> {
-        while let Some(sleep) = due.sleep(now_ms()) {
-            let (progress, timer) = (self.progress, tokio::time::sleep(sleep));
+        loop {
+            let moment = self.clock.moment();
+            let Some(sleep) = due.sleep(moment.ms) else { return Ok(()) };
+            let (progress, timer) = (self.progress, moment.wait(sleep));
             let mut timer = std::pin::pin!(timer);
             let mut stopped = std::pin::pin!(progress.stopped());
             loop {
@@ -95,7 +99,6 @@ impl Writes<'_> {
                 }
             }
         }
-        Ok(())
     }
 
     /// Puts the record on its way, once there is room for it.

@@ -9,9 +9,10 @@ use std::{
 };
 
 use babelqueue::{
-    ConsumerError, Delivery, HandlerError, Kafka, Reason, Settled, Summary,
+    ConsumerError, Delivery, HandlerError, Kafka, Reason, RetryTopics, Settled, Summary,
     idempotency::{Idempotency, IdempotencyStore, MemoryStore, StoreError, StoreFailure},
     routes,
+    testing::TestKit,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -97,21 +98,19 @@ async fn without_a_guard_a_message_that_comes_twice_is_handled_twice() {
 
 #[tokio::test]
 async fn a_message_that_failed_or_panicked_is_handled_again() {
-    async fn refuse(panics: &bool, _: OrderCreated, _: &Delivery) -> Result<(), HandlerError> {
-        assert!(!panics, "no stock");
-        Err(HandlerError::new("the warehouse is closed"))
+    async fn refuse(panics: &bool, _: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+        assert!(!panics || cx.attempts() > 0, "no stock");
+        if cx.attempts() == 0 { Err(HandlerError::new("the warehouse is closed")) } else { Ok(()) }
     }
     for panics in [false, true] {
-        let (broker, kafka) = broker(1);
-        order(1, "m-1").send(&broker).await;
-        order(99, "m-99").send(&broker).await;
-        let guard = memory();
-        let consumer =
-            kafka.consumer("workers").idempotency(guard.clone()).serve(routes![panics; OrderCreated => refuse]);
-        let Err(ConsumerError::Record { record, summary }) = consumer.run().await else { panic!("it goes on") };
-        assert_eq!((record.offset, record.reason, summary.handled), (0, Reason::Failed, 0));
-        let (ended, orders) = handled(&kafka, &guard).await;
-        assert_eq!((orders, ended.unwrap().duplicates), (vec![1], 0));
+        let kit = TestKit::builder().consumer(|consumer| {
+            consumer.idempotency(memory()).retry_topics(RetryTopics::for_topic("orders").recommended_tiers())
+        });
+        let kit = kit.start(routes![panics; OrderCreated => refuse]).await.unwrap();
+        let id = kit.publish(&OrderCreated::number(1)).await.unwrap();
+        kit.advance(kit.retried(id, 1).await.unwrap().delay);
+        assert_eq!(kit.handled(id).await.unwrap(), 2);
+        assert_eq!(kit.shutdown().await.unwrap().duplicates, 0);
     }
 }
 

@@ -6,6 +6,7 @@ mod foreign;
 mod health;
 mod idempotency;
 mod jobs;
+mod kit;
 mod membership;
 mod ordering;
 mod publishing;

@@ -8,7 +8,8 @@ use std::{
 };
 
 use babelqueue::{
-    ConfigError, Delivery, HandlerError, Kafka, RedriveError, RedriveReport, Skipped, routes, testing::TestBroker,
+    ConfigError, Delivery, HandlerError, Kafka, RedriveError, RedriveReport, Skipped, routes,
+    testing::{TestBroker, TestKit},
 };
 use rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,
@@ -18,7 +19,7 @@ use rdkafka::{
 };
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::jobs::{OrderCreated, header};
+use crate::jobs::OrderCreated;
 
 const DLQ: &str = "orders.dlq";
 const GROUP: &str = "babelqueue-redrive";
@@ -401,28 +402,34 @@ async fn a_rate_and_a_signal_are_kept_to_and_progress_is_told() {
 
 #[tokio::test]
 async fn a_handler_sees_a_replay_and_its_retries_and_leaves_out_what_must_not_happen_twice() {
-    let (broker, kafka) = broker(1, &[Letter::of(1).header("bq-replay-bypass", Some(b"1"))]).await;
-    kafka.redrive(DLQ).run().await.unwrap();
-    kafka.redrive(DLQ).group("again").replay_bypass().run().await.unwrap();
-    let work = all(&broker, "orders", 0);
-    assert_eq!(header(&work[0], "bq-replay-bypass"), None);
-    assert_eq!(header(&work[1], "bq-replay-bypass"), Some(&b"1"[..]));
-
+    /// Fails for good at first, and once more in each further round.
     async fn see(
         sender: &UnboundedSender<(bool, Option<u64>)>,
         job: OrderCreated,
         cx: &Delivery,
     ) -> Result<(), HandlerError> {
         let mailed = cx.unless_replay(async || job.order_id).await;
-        Ok(sender.send((cx.is_replay(), mailed))?)
+        sender.send((cx.is_replay(), mailed))?;
+        match cx.attempts() {
+            0 if cx.offset() == 0 => Err(HandlerError::fatal("no such warehouse")),
+            0 => Err(HandlerError::new("the warehouse is closed")),
+            _ => Ok(()),
+        }
     }
     let (sender, mut receiver) = unbounded_channel();
-    let consumer = kafka.consumer("workers").serve(routes![sender; OrderCreated => see]);
-    let signal = async {
-        assert_eq!(receiver.recv().await, Some((false, Some(1))));
-        assert_eq!(receiver.recv().await, Some((true, None)));
-    };
-    consumer.run_until(signal).await.unwrap();
+    let kit = TestKit::start(routes![sender; OrderCreated => see]).await.unwrap();
+    let id = kit.publish(&OrderCreated::number(1)).await.unwrap();
+    kit.dead_lettered(id).await.unwrap();
+    let redrives = [kit.kafka().redrive(DLQ), kit.kafka().redrive(DLQ).group("again").replay_bypass()];
+    for (nth, redrive) in redrives.into_iter().enumerate() {
+        assert_eq!(redrive.run().await.unwrap().redriven, 1);
+        kit.advance(kit.retried(id, nth + 1).await.unwrap().delay);
+        assert_eq!(kit.handled(id).await.unwrap(), 2);
+    }
+    let (plain, replay) = ((false, Some(1)), (true, None));
+    for expected in [plain, plain, plain, replay, replay] {
+        assert_eq!(receiver.try_recv(), Ok(expected));
+    }
 }
 
 #[tokio::test]

@@ -6,8 +6,9 @@ use std::{
 };
 
 use babelqueue::{
-    ConfigError, Event, Kafka, ReinjectSummary, Reinjector, ReinjectorError, RetryTopics, ShutdownHandle,
-    testing::TestBroker,
+    ConfigError, Delivery, Event, HandlerError, Kafka, ReinjectSummary, Reinjector, ReinjectorError, RetryTopics,
+    ShutdownHandle, routes,
+    testing::{TestBroker, TestKit, WriteError},
 };
 use rdkafka::{
     ClientConfig, Message as _, Offset, TopicPartitionList,
@@ -15,9 +16,12 @@ use rdkafka::{
     message::{Header, Headers as _, OwnedHeaders, OwnedMessage},
     producer::{FutureProducer, FutureRecord},
 };
-use tokio::{sync::mpsc::unbounded_channel, task::JoinHandle};
+use tokio::{
+    sync::mpsc::{UnboundedSender, unbounded_channel},
+    task::JoinHandle,
+};
 
-use crate::jobs;
+use crate::jobs::{self, OrderCreated};
 
 const TIER: Duration = Duration::from_millis(300);
 const GROUP: &str = "babelqueue-retry-reinject";
@@ -317,6 +321,30 @@ async fn behind_a_record_that_cannot_be_written_nothing_goes_on_and_nothing_is_c
     let looking: StreamConsumer =
         ClientConfig::new().set("bootstrap.servers", broker.brokers()).set("group.id", "end").create().unwrap();
     assert_eq!(looking.fetch_watermarks("orders", 0, Duration::from_secs(10)).unwrap(), (0, 1));
+}
+
+#[tokio::test]
+async fn a_write_that_fails_a_few_times_is_overtaken_by_none_behind_it() {
+    async fn fail_once(seen: &UnboundedSender<u64>, job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+        if cx.attempts() == 0 {
+            return Err(HandlerError::new("the warehouse is closed"));
+        }
+        Ok(seen.send(job.order_id)?)
+    }
+    let (sender, mut seen) = unbounded_channel();
+    let kit = TestKit::start(routes![sender; OrderCreated => fail_once]).await.unwrap();
+    let mut retried = None;
+    for order in 0..20 {
+        let id = kit.publish(&OrderCreated::number(order)).await.unwrap();
+        retried = Some(kit.retried(id, 1).await.unwrap());
+    }
+    // The fifth one, thrice, and later another one.
+    kit.fail_writes("orders", [5, 6, 7, 15], WriteError::Retriable);
+    kit.advance(retried.unwrap().delay);
+    for order in 0..20 {
+        assert_eq!(seen.recv().await, Some(order));
+    }
+    assert_eq!(kit.shutdown().await.unwrap().handled, 20);
 }
 
 #[tokio::test]

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use babelqueue::{
-    ConfigError, DelayError, Delivery, HandlerError, PublishError, Publisher, RetryTopics, babel_job, routes,
+    ConfigError, DelayError, Delivery, HandlerError, PublishError, Publisher, RetryTopics, Uuid, babel_job, routes,
+    testing::TestKit,
 };
 use rdkafka::Message as _;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::{GROUP, Running, broker, headers, lying_on, text, tiers};
+use super::{TIERS, broker, headers, lying_on, text, tiers};
 use crate::jobs::{OrderCreated, header};
 
 #[tokio::test]
@@ -90,21 +91,23 @@ struct InvoiceRequested {
 
 #[tokio::test]
 async fn a_handler_delays_its_message_by_the_tiers_of_its_consumer() {
-    async fn follow(handled: &UnboundedSender<u64>, job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
-        cx.message(&OrderCreated::number(2)).delay(Duration::from_secs(6)).await?;
-        let unknown = cx.message(&InvoiceRequested { order_id: 1 }).delay(Duration::from_secs(1)).await;
-        assert!(matches!(unknown, Err(PublishError::Delay(DelayError::NoTiers { .. }))), "{unknown:?}");
-        Ok(handled.send(job.order_id)?)
+    async fn follow(sent: &UnboundedSender<Uuid>, job: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+        if job.order_id == 1 {
+            sent.send(cx.message(&OrderCreated::number(2)).delay(Duration::from_secs(6)).await?)?;
+            let unknown = cx.message(&InvoiceRequested { order_id: 1 }).delay(Duration::from_secs(1)).await;
+            assert!(matches!(unknown, Err(PublishError::Delay(DelayError::NoTiers { .. }))), "{unknown:?}");
+        }
+        Ok(())
     }
-    let (broker, kafka) = broker();
-    Publisher::new(&kafka).message(&OrderCreated::number(1)).trace_id("trace-1").await.unwrap();
-    let (sender, handled) = unbounded_channel();
-    let consumer = kafka.consumer(GROUP).retry_topics(tiers());
-    let mut running =
-        Running::with(consumer, handled, |consumer| consumer.serve(routes![sender; OrderCreated => follow]));
-    assert_eq!(running.handled().await, 1);
-    assert_eq!(running.stop().await.handled, 1);
-    let delayed = lying_on(&broker, "orders.retry.2");
+    let (sent, mut receiver) = unbounded_channel();
+    let kit = TestKit::builder().consumer(|consumer| consumer.retry_topics(tiers()));
+    let kit = kit.start(routes![sent; OrderCreated => follow]).await.unwrap();
+    let publisher = Publisher::new(kit.kafka());
+    let first = publisher.message(&OrderCreated::number(1)).trace_id("trace-1").await.unwrap();
+    assert_eq!(kit.handled(first).await.unwrap(), 1);
+    let delayed = lying_on(kit.broker(), "orders.retry.2");
     assert_eq!(header(&delayed[0], "bq-delay"), Some(&b"6000"[..]));
     assert_eq!(header(&delayed[0], "bq-trace-id"), Some(&b"trace-1"[..]));
+    kit.advance(TIERS[1]);
+    assert_eq!(kit.handled(receiver.recv().await.unwrap()).await.unwrap(), 1);
 }

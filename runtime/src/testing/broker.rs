@@ -1,9 +1,4 @@
-//! An embedded broker for quick tests and first runs (feature `testing`).
-//!
-//! It is librdkafka's mock cluster: real protocol over a real socket, in this process, in memory. It keeps about 5 MB a
-//! partition and drops the oldest beyond that; it has no retention, no security and no admin calls, and creates a
-//! topic that is asked for (with 4 partitions), where a real broker answers that it is unknown. Test on a real broker what
-//! depends on those.
+//! The embedded broker: librdkafka's mock cluster.
 
 use std::fmt;
 
@@ -15,6 +10,10 @@ use crate::{
 };
 
 /// A broker in this process. It ends when it is dropped.
+///
+/// Real protocol over a real socket, in memory. It keeps about 5 MB a partition and drops the oldest beyond that; it has
+/// no retention, no security and no admin calls, and creates a topic that is asked for (with 4 partitions), where a real
+/// broker answers that it is unknown. Test on a real broker what depends on those.
 ///
 /// ```
 /// use babelqueue::{Publisher, babel_job, testing::TestBroker};
@@ -88,14 +87,16 @@ impl TestBroker {
         self.builder().build()
     }
 
-    /// Settings of a connection to it, with a short session: when a group's members change, this broker lets a session
-    /// go by before the next assignment, where a real one does not wait.
+    /// Settings of a connection to it, with a short session: when a group's members change, this broker lets a session go
+    /// by before the next assignment, where a real one does not wait. That the broker is [up](Self::up) again is noticed
+    /// within half a second.
     #[must_use]
     pub fn builder(&self) -> KafkaBuilder {
         Kafka::builder()
             .brokers(self.brokers())
             .consumer_property("session.timeout.ms", "2000")
             .consumer_property("heartbeat.interval.ms", "300")
+            .property("reconnect.backoff.max.ms", "500")
     }
 
     /// Takes the broker off the network: connections break and new ones are refused, until [`TestBroker::up`].
