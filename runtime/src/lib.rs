@@ -90,7 +90,7 @@ pub use crate::validate::{SchemaError, Schemas, Violation, Violations};
 pub use crate::{
     backoff::{Backoff, Jitter},
     client::{CloseReport, Kafka, KafkaBuilder},
-    config::ConfigError,
+    config::{ConfigError, Sasl, Tls},
     consumer::{Consumer, ConsumerBuilder, ConsumerError, ProcessingOrder, Reason, RecordError, Settled, Summary},
     envelope::EncodeError,
     error::KafkaError,

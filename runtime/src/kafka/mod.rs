@@ -22,7 +22,7 @@ pub(crate) use admin::{Admin, Found, FoundTopics, NewTopic, Settings, is_without
 pub(crate) use ends::ends;
 pub(crate) use offsets::{Progress, Ticket};
 pub(crate) use pipeline::{Landed, Pipeline};
-pub(crate) use settings::check;
+pub(crate) use settings::{check, check_property};
 pub use sink::OutgoingRecord;
 pub(crate) use sink::{SendError, Sent, Sink};
 pub(crate) use source::{Assigned, Batches, Read, Source, SourceEvent, SourceSettings};

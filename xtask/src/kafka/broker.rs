@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use super::config::{self, Ports};
 use super::state::State;
-use super::{BROKERS, SASL_BROKERS, SPARE_BROKERS, SPARE_PROCESS, artifacts};
+use super::{BROKERS, PASSWORD_BROKERS, SPARE_BROKERS, SPARE_PROCESS, artifacts};
 use crate::process;
 use crate::tools;
 
@@ -130,7 +130,7 @@ impl Running {
     pub(crate) fn tell(&self, command: &mut Command) {
         command.env(BROKERS, &self.brokers);
         if let Some(sasl_brokers) = &self.sasl_brokers {
-            command.env(SASL_BROKERS, sasl_brokers);
+            command.env(PASSWORD_BROKERS, sasl_brokers);
         }
     }
 

@@ -22,7 +22,7 @@ use state::State;
 /// Names the broker to use, as `host:port[,host:port…]`, for tests, benchmarks and examples.
 pub(crate) const BROKERS: &str = "BABELQUEUE_BROKERS";
 /// Names the same broker's listener that asks for a password.
-pub(crate) const SASL_BROKERS: &str = "BABELQUEUE_SASL_BROKERS";
+pub(crate) const PASSWORD_BROKERS: &str = "BABELQUEUE_PASSWORD_BROKERS";
 /// Names a broker that tests may suspend, and its process.
 const SPARE_BROKERS: &str = "BABELQUEUE_SPARE_BROKERS";
 const SPARE_PROCESS: &str = "BABELQUEUE_SPARE_PROCESS";
@@ -45,7 +45,7 @@ pub(crate) fn start() -> Result<ExitCode> {
         None => Broker::launch(&folder())?.detach(),
     };
     println!("export {BROKERS}={}", state.brokers);
-    println!("export {SASL_BROKERS}={}", state.sasl_brokers);
+    println!("export {PASSWORD_BROKERS}={}", state.sasl_brokers);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn start_or_use() -> Result<Running> {
             bail!("{BROKERS} names {brokers}, where nothing answers. Unset it to let a broker be started.");
         }
         eprintln!("Using the broker that {BROKERS} names: {brokers}");
-        return Ok(Running::named(brokers, env::var(SASL_BROKERS).ok()));
+        return Ok(Running::named(brokers, env::var(PASSWORD_BROKERS).ok()));
     }
     let _turn = state::take_turn(&folder())?;
     if let Some(state) = State::of_live_broker(&folder()) {
