@@ -7,6 +7,7 @@ mod jobs;
 mod publishing;
 mod redriving;
 mod reinjecting;
+mod secured;
 mod security;
 mod settling;
 mod topics;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some((crash::WORKER, settings)) => return crash::worker(settings),
         Some((redriving::WORKER, settings)) => return redriving::worker(settings),
         Some((reinjecting::WORKER, settings)) => return reinjecting::worker(settings),
+        Some((secured::WORKER, settings)) => return secured::worker(settings),
         Some((settling::WORKER, settings)) => return settling::worker(settings),
         _ => {}
     }
@@ -74,6 +76,11 @@ fn main() -> ExitCode {
         redriving::python_redrives_what_we_gave_up_and_we_continue_where_it_stopped,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
         security::wrong_credentials_fail_a_publish_with_a_typed_error,
+        secured::a_private_ca_is_trusted_from_a_file_and_from_text,
+        secured::every_mechanism_signs_in,
+        secured::a_client_certificate_is_an_account,
+        secured::a_properties_file_of_a_java_client_connects,
+        secured::environment_variables_connect,
         settling::a_dead_letter_topic_that_goes_missing_holds_the_records_until_it_is_back,
         settling::a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies,
         settling::what_a_retry_topic_cannot_hold_is_a_dead_letter,

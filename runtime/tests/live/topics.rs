@@ -174,9 +174,9 @@ pub(crate) async fn an_account_that_may_not_look_is_warned_and_goes_on() -> Chec
     kafka()?.ensure_topics(&topics).await?;
     let [first, second, dlq] = [format!("{work}.retry.1"), format!("{work}.retry.2"), format!("{work}.dlq")];
     // From now on these are for whom a rule names: their settings or, for the last, even its being there are hidden.
-    python("allow.py", &[&brokers(), "alice", &first, "READ"], "")?;
-    python("allow.py", &[&brokers(), "alice", &second, "WRITE"], "")?;
-    python("allow.py", &[&brokers(), "bob", &dlq, "READ"], "")?;
+    python("allow.py", &[&brokers(), "alice", "TOPIC", &first, "READ"], "")?;
+    python("allow.py", &[&brokers(), "alice", "TOPIC", &second, "WRITE"], "")?;
+    python("allow.py", &[&brokers(), "bob", "TOPIC", &dlq, "READ"], "")?;
 
     let kafka = connect("alice-secret")?;
     let parts = [
