@@ -17,7 +17,9 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
     committer::Committer,
+    errors,
     lanes::{Lane, Lanes},
+    probe::Probe,
     source::SourceEvent,
     troubles::Troubles,
     waker::Waker,
@@ -31,6 +33,7 @@ const REVOKE_COMMIT: Duration = Duration::from_secs(5);
 
 /// State of the member, shared by the poll loop and the callbacks that run inside its polls.
 pub(super) struct Group {
+    name: String,
     topics: Vec<String>,
     lanes: Mutex<Lanes>,
     waker: Arc<Waker>,
@@ -39,19 +42,28 @@ pub(super) struct Group {
     troubles: Mutex<Troubles>,
     /// Whether the group has taken this member once: its account is in order then, and a refusal may be a broker's
     /// passing trouble.
-    joined: AtomicBool,
+    joined: Arc<AtomicBool>,
+    probe: Arc<Probe>,
 }
 
 impl Group {
-    pub(super) fn new(topics: Vec<String>, waker: Arc<Waker>, events: UnboundedSender<SourceEvent>) -> Self {
+    pub(super) fn new(
+        name: &str,
+        topics: Vec<String>,
+        waker: Arc<Waker>,
+        events: UnboundedSender<SourceEvent>,
+        probe: Arc<Probe>,
+    ) -> Self {
         Self {
+            name: name.to_owned(),
             topics,
             lanes: Mutex::default(),
             waker,
             committer: Mutex::default(),
             events,
             troubles: Mutex::default(),
-            joined: AtomicBool::new(false),
+            joined: Arc::default(),
+            probe,
         }
     }
 
@@ -95,6 +107,17 @@ impl Group {
         self.send(SourceEvent::Assigned(assigned));
     }
 
+    /// Ends a member that has never joined, if it turns out that no broker lets it in.
+    fn find_out(&self) {
+        let (joined, events) = (Arc::clone(&self.joined), self.events.clone());
+        self.probe.start(move |refusal| {
+            if let Some(refusal) = refusal.filter(|_| !joined.load(Ordering::Relaxed)) {
+                // Nobody listens any more once the consumer has ended.
+                let _ = events.send(SourceEvent::Ended(refusal));
+            }
+        });
+    }
+
     fn revoked(&self, list: &TopicPartitionList, lost: bool) {
         let partitions = partitions(list);
         let mut lanes = self.lanes();
@@ -129,13 +152,17 @@ impl ClientContext for Group {
             // The poll tells of it too.
             return;
         }
-        let mut error = crate::error::KafkaError::from(error);
-        if !reason.is_empty() {
-            error = error.with_context(reason);
+        let mut error = errors::called_back(error, reason);
+        if error.is_refused() {
+            error = error.with_context(&format!("group `{}` of {:?}", self.name, self.topics));
         }
-        if error.is_fatal() || (error.is_refused() && !self.joined.load(Ordering::Relaxed)) {
+        let joined = self.joined.load(Ordering::Relaxed);
+        if error.is_fatal() || (error.is_about_a_right() && !joined) {
             self.send(SourceEvent::Ended(error));
             return;
+        }
+        if !joined && errors::is_of_the_connection(code) {
+            self.find_out();
         }
         self.report(match code {
             Some(Code::PollExceeded) => Event::LeftGroup { error },

@@ -12,6 +12,8 @@ pub(crate) mod mock;
 mod native;
 mod offsets;
 mod pipeline;
+mod probe;
+mod refusal;
 mod settings;
 mod sink;
 mod source;

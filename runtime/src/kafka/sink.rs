@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
@@ -18,7 +18,7 @@ use rdkafka::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{line::Place, native, settings, troubles::Troubles};
+use super::{errors, line::Place, native, probe::Probe, settings, troubles::Troubles};
 use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
@@ -131,7 +131,7 @@ type Client = ThreadedProducer<Reports>;
 /// The sending side of a connection: an idempotent client that waits for all in-sync replicas.
 pub(crate) struct Sink {
     /// Taken out when this is dropped, and only then.
-    client: Option<Client>,
+    client: Option<Arc<Client>>,
     /// Sends each record in a request of its own. Started for the first record that failed as part of a batch that was
     /// too large for its topic, so that it is told apart from the record that really is.
     singly: OnceLock<Option<Client>>,
@@ -159,7 +159,7 @@ impl Drop for Waiting<'_> {
 }
 
 /// Shared with the thread that takes the delivery reports.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Reports {
     closed: Arc<AtomicBool>,
     room: Arc<Notify>,
@@ -168,14 +168,21 @@ struct Reports {
     /// The last one, for whoever asks why a record timed out.
     trouble: Arc<Mutex<Option<KafkaError>>>,
     troubles: Arc<Mutex<Troubles>>,
+    probe: Arc<Probe>,
+    admitted: Arc<AtomicBool>,
+    /// Why no broker lets the client in, until one does; or why the client is of no use any more.
+    refusal: Arc<Mutex<Option<KafkaError>>>,
+    /// Set once the client is made, which owns one of these.
+    client: Arc<OnceLock<Weak<Client>>>,
 }
 
 impl Sink {
     pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
         let timeout = config.delivery_timeout;
+        let reports = Reports::new(Probe::new(config));
         let config = settings::publisher(config);
-        let reports = Reports::default();
-        let client = config.create_with_context(reports.clone()).map_err(settings::refused)?;
+        let client = Arc::new(config.create_with_context(reports.clone()).map_err(settings::refused)?);
+        let _ = reports.client.set(Arc::downgrade(&client));
         Ok(Self {
             client: Some(client),
             singly: OnceLock::new(),
@@ -251,8 +258,13 @@ impl Sink {
                 return report.reply.answer(Err(closed(record)));
             }
             self.reports.on_their_way.fetch_add(1, Ordering::Relaxed);
-            let Err((failed, back)) = enqueue(client, record, report) else { return };
+            let Err((mut failed, back)) = enqueue(client, record, report) else { return self.reports.find_out_again() };
             self.reports.on_their_way.fetch_sub(1, Ordering::Relaxed);
+            if failed.error.is_fatal()
+                && let Some(cause) = self.reports.refusal()
+            {
+                failed.error = cause;
+            }
             if failed.error.code() != QUEUE_FULL {
                 return back.reply.answer(Err(failed));
             }
@@ -271,7 +283,7 @@ impl Sink {
         let waiting = self.waiting.load(Ordering::Relaxed);
         self.reports.room.notify_waiters();
         let singly = self.singly.get().and_then(Option::as_ref);
-        let clients = || self.client.iter().chain(singly);
+        let clients = || self.client.as_deref().into_iter().chain(singly);
         // An error means that the time was up.
         clients().for_each(|client| drop(client.flush(deadline.saturating_duration_since(Instant::now()))));
         let left = self.reports.on_their_way.load(Ordering::Relaxed);
@@ -285,6 +297,49 @@ impl Sink {
 }
 
 impl Reports {
+    fn new(probe: Arc<Probe>) -> Self {
+        Self {
+            closed: Arc::default(),
+            room: Arc::default(),
+            on_their_way: Arc::default(),
+            trouble: Arc::default(),
+            troubles: Arc::default(),
+            probe,
+            admitted: Arc::default(),
+            refusal: Arc::default(),
+            client: Arc::default(),
+        }
+    }
+
+    fn refusal(&self) -> Option<KafkaError> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether no broker lets the client in; if so, gives back what waits for one: nothing of it was sent.
+    fn find_out(&self) {
+        let reports = self.clone();
+        self.probe.start(move |refusal| {
+            let refusal = refusal.filter(|_| !reports.admitted.load(Ordering::Relaxed));
+            let is_refused = refusal.is_some();
+            let mut known = reports.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.as_ref().is_some_and(KafkaError::is_fatal) {
+                return;
+            }
+            *known = refusal;
+            drop(known);
+            if is_refused && let Some(client) = reports.client.get().and_then(Weak::upgrade) {
+                client.purge(PurgeConfig::default().queue());
+            }
+        });
+    }
+
+    /// A client that was refused tries seldom; whoever sends a record then does not wait for that.
+    fn find_out_again(&self) {
+        if !self.admitted.load(Ordering::Relaxed) && self.refusal().is_some() {
+            self.find_out();
+        }
+    }
+
     /// A record that timed out while the broker refused the account was refused; one that timed out otherwise tells what
     /// the connection said last.
     fn explain(&self, mut failed: SendError) -> SendError {
@@ -333,6 +388,10 @@ fn closed(record: OutgoingRecord) -> SendError {
     SendError { error: KafkaError::closed("publisher"), record: Box::new(record) }
 }
 
+fn closed_too_early() -> KafkaError {
+    KafkaError::new("Closed", "the publisher was closed before the broker's answer", Class::Permanent)
+}
+
 fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Result<(), (SendError, Box<Report>)> {
     let OutgoingRecord { topic, key, value, headers, timestamp } = record;
     let mut send: BaseRecord<'_, [u8], [u8], Box<Report>> = BaseRecord::with_opaque_to(&topic, report);
@@ -352,11 +411,17 @@ fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Resu
 
 impl ClientContext for Reports {
     fn error(&self, error: ClientError, reason: &str) {
-        let error = KafkaError::from(error).with_context(reason);
+        let code = error.rdkafka_error_code();
+        let error = errors::called_back(error, reason);
         if self.closed.load(Ordering::Acquire) {
             // Nobody waits for the connection any more.
             tracing::debug!(%error, "publisher");
             return;
+        }
+        if error.is_fatal() {
+            *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
+        } else if !self.admitted.load(Ordering::Relaxed) && errors::is_of_the_connection(code) {
+            self.find_out();
         }
         if self.troubles.lock().unwrap_or_else(PoisonError::into_inner).are_new(error.code(), Instant::now()) {
             tracing::warn!(%error, "publisher");
@@ -379,6 +444,7 @@ impl ProducerContext for Reports {
         self.room.notify_one();
         let result = match result {
             Ok(_) => {
+                self.admitted.store(true, Ordering::Relaxed);
                 // The connection works again, so what it said before explains nothing that comes.
                 if let Ok(mut trouble) = self.trouble.try_lock()
                     && trouble.is_some()
@@ -397,11 +463,10 @@ impl ProducerContext for Reports {
                     timestamp: report.timestamp,
                 };
                 let error = match error.rdkafka_error_code() {
-                    Some(Code::PurgeQueue | Code::PurgeInflight) => KafkaError::new(
-                        "Closed",
-                        "the publisher was closed before the broker's answer",
-                        Class::Permanent,
-                    ),
+                    Some(Code::PurgeQueue | Code::PurgeInflight) => {
+                        let refusal = self.refusal().filter(|_| !self.closed.load(Ordering::Acquire));
+                        refusal.unwrap_or_else(closed_too_early)
+                    }
                     _ => error.clone().into(),
                 };
                 Err(SendError { error, record: Box::new(record) })

@@ -24,6 +24,7 @@ use super::{
     committer::{Committed, Committer, Offsets},
     group::{Client, Group},
     lanes::Lane,
+    probe::Probe,
     settings,
     waker::Waker,
 };
@@ -129,7 +130,8 @@ impl Source {
         let (send, events) = unbounded_channel();
         let failed = |reason: String| ConfigError::Client { reason };
         let waker = Arc::<Waker>::default();
-        let group = Group::new(settings.read.topics(), Arc::clone(&waker), send);
+        let topics = settings.read.topics();
+        let group = Group::new(&settings.group, topics, Arc::clone(&waker), send, Probe::new(config));
         let mut client = settings::consumer(config, &settings.group);
         if !matches!(settings.read, Read::Topics(_)) {
             client.set("enable.partition.eof", "true");
