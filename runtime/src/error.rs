@@ -72,6 +72,11 @@ impl KafkaError {
         Self::new(SETTINGS_NOT_TOLD, "its settings are not told to this account", Class::Refused)
     }
 
+    /// The same of a client that cannot be used any more because of it.
+    pub(crate) fn for_good(self) -> Self {
+        Self { class: Class::Fatal, ..self }
+    }
+
     /// The stable name of the failure, for example `UnknownTopicOrPartition`.
     #[must_use]
     pub fn code(&self) -> &str {

@@ -27,21 +27,6 @@ pub(super) fn from_code(code: Code) -> KafkaError {
     KafkaError::new(format!("{code:?}"), text(code), class(code)).with_hint(hint(code))
 }
 
-/// What the client library calls back with. It names the cause of a fatal error in the reason alone.
-pub(super) fn called_back(error: ClientError, reason: &str) -> KafkaError {
-    const CAUSE: Code = Code::ClusterAuthorizationFailed;
-    let mut error = match error.rdkafka_error_code() {
-        Some(Code::Fatal) if reason.contains("Cluster authorization failed") => {
-            KafkaError::new(format!("{CAUSE:?}"), text(CAUSE), Class::Fatal).with_hint(hint(CAUSE))
-        }
-        _ => KafkaError::from(error),
-    };
-    if !reason.is_empty() {
-        error = error.with_context(reason);
-    }
-    error
-}
-
 /// Whether it tells that a connection failed, whatever the reason.
 pub(super) fn is_of_the_connection(code: Option<Code>) -> bool {
     matches!(code, Some(Code::AllBrokersDown | Code::BrokerTransportFailure | Code::SSL | Code::Authentication))

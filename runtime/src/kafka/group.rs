@@ -152,7 +152,10 @@ impl ClientContext for Group {
             // The poll tells of it too.
             return;
         }
-        let mut error = errors::called_back(error, reason);
+        let mut error = crate::error::KafkaError::from(error);
+        if !reason.is_empty() {
+            error = error.with_context(reason);
+        }
         if error.is_refused() {
             error = error.with_context(&format!("group `{}` of {:?}", self.name, self.topics));
         }

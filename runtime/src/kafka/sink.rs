@@ -412,7 +412,11 @@ fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Resu
 impl ClientContext for Reports {
     fn error(&self, error: ClientError, reason: &str) {
         let code = error.rdkafka_error_code();
-        let error = errors::called_back(error, reason);
+        let mut error = KafkaError::from(error).with_context(reason);
+        if code == Some(Code::ClusterAuthorizationFailed) {
+            // It may not even begin as an idempotent producer, and does not ask again.
+            error = error.for_good();
+        }
         if self.closed.load(Ordering::Acquire) {
             // Nobody waits for the connection any more.
             tracing::debug!(%error, "publisher");
