@@ -185,6 +185,20 @@ impl fmt::Debug for Tls {
 /// Without [`Tls`] the traffic is not encrypted, and with `PLAIN` neither is the password. The two kinds of SCRAM need
 /// feature `tls` in any case, for OpenSSL's hashes.
 ///
+/// What the brokers refuse ends in an error that says so within ten seconds ([`KafkaError::is_refused`]): wrong
+/// credentials, certificates or protocols before the first record, and a missing right when it is needed. The rights
+/// (ACLs) that an account needs, each with its operation:
+///
+/// - to publish: `Write` on the topic;
+/// - to consume: `Read` on the topics and on the group; `Write` on retry topics and dead-letter topic, and
+///   `DescribeConfigs` on them for [`Kafka::check_topics`](crate::Kafka::check_topics);
+/// - to reinject: `Read` on the retry topics and on the group, `Write` on the work topics;
+/// - to redrive: `Read` and `Write` on the dead-letter topic, `Read` on the group, `Write` on the topics written to.
+///
+/// No transactional id is used, so no right to one is needed.
+///
+/// [`KafkaError::is_refused`]: crate::KafkaError::is_refused
+///
 /// ```
 /// use babelqueue::{Kafka, Sasl};
 ///
