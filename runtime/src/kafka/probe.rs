@@ -21,12 +21,14 @@ use super::{
 };
 use crate::{config::Config, error::KafkaError, time::deadline};
 
-/// How long a broker may take to let the client in.
-const PATIENCE: Duration = Duration::from_secs(3);
-/// How long the others may take when one has refused for certain.
+/// How long a broker may take to let the client in, or to say anything. Slow ones refuse slowly.
+const LONGEST: Duration = Duration::from_secs(6);
+/// How long the others may take when a connection to one has failed.
+const LONG: Duration = Duration::from_secs(3);
+/// The same when one has refused for certain.
 const SHORT: Duration = Duration::from_secs(1);
 /// How long nothing is tried again after no refusal was found: the brokers may be down for long.
-const QUIET: Duration = Duration::from_secs(5);
+const QUIET: Duration = Duration::from_secs(2);
 const SLICE: Duration = Duration::from_millis(100);
 
 /// One for each client that may be refused.
@@ -71,7 +73,7 @@ impl Probe {
 
 /// Why no broker lets a client in. Takes up to some seconds.
 pub(super) fn refused(config: &ClientConfig) -> Option<KafkaError> {
-    let (refusal, line) = knock(config, PATIENCE)?;
+    let (refusal, line) = knock(config, LONG)?;
     let refusal = match refusal {
         Refusal::BrokerCertificate if is_trusted_by_another_name(config) => Refusal::HostName,
         other => other,
@@ -94,11 +96,11 @@ fn is_trusted_by_another_name(config: &ClientConfig) -> bool {
     !matches!(knock(&config, SHORT), Some((Refusal::BrokerCertificate, _)))
 }
 
-fn knock(config: &ClientConfig, patience: Duration) -> Option<(Refusal, String)> {
+fn knock(config: &ClientConfig, long: Duration) -> Option<(Refusal, String)> {
     let mut config = config.clone();
     config.set_log_level(Level::Info);
     let client: BaseConsumer<Log> = config.create_with_context(Log::default()).ok()?;
-    let (short, long) = (deadline(SHORT.min(patience)), deadline(patience));
+    let start = Instant::now();
     loop {
         if client.client().fetch_cluster_id(SLICE).is_some() {
             return None;
@@ -107,9 +109,13 @@ fn knock(config: &ClientConfig, patience: Duration) -> Option<(Refusal, String)>
         for _ in 0..16 {
             drop(client.poll(Duration::from_millis(1)));
         }
-        let now = Instant::now();
         let last = client.context().last();
-        if now >= long || (now >= short && matches!(last, Some((Sign::Certain(_), _)))) {
+        let patience = match last {
+            Some((Sign::Certain(_), _)) => SHORT,
+            Some(_) => long,
+            None => LONGEST,
+        };
+        if start.elapsed() >= patience {
             return match last? {
                 (Sign::Certain(refusal) | Sign::Likely(refusal), line) => Some((refusal, line)),
                 (Sign::None, _) => None,
