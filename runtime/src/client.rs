@@ -2,6 +2,7 @@
 
 use std::{
     fmt,
+    path::Path,
     sync::{Arc, OnceLock},
     time::Duration,
 };
@@ -9,15 +10,12 @@ use std::{
 #[cfg(feature = "validate")]
 use crate::validate::Schemas;
 use crate::{
-    config::{Config, ConfigError, Scope},
+    config::{Config, ConfigError, Sasl, Scope, Tls, apply_environment, apply_file},
     kafka::{self, Sink},
     time::deadline,
 };
 #[cfg(feature = "testing")]
 use crate::{lab::Lab, time::Clock};
-
-/// The environment variable that [`Kafka::from_env`] reads.
-const BROKERS: &str = "BABELQUEUE_BROKERS";
 
 /// A connection to a Kafka cluster. Cheap to clone; clones share one sending client.
 ///
@@ -64,15 +62,17 @@ impl Kafka {
         Self::builder().brokers(brokers).build()
     }
 
-    /// A connection with default settings to the brokers that the environment variable `BABELQUEUE_BROKERS` names.
+    /// A connection as environment variables say; see [`KafkaBuilder::from_env`].
     ///
     /// # Errors
     ///
-    /// The variable is not set or names no broker.
+    /// `BABELQUEUE_BROKERS` is not set or names no broker, or another variable cannot be taken.
     pub fn from_env() -> Result<Self, ConfigError> {
-        match std::env::var(BROKERS) {
-            Ok(brokers) if !brokers.trim().is_empty() => Self::connect(brokers),
-            _ => Err(ConfigError::NoBrokers { hint: " in the environment variable BABELQUEUE_BROKERS" }),
+        match Self::builder().from_env()?.build() {
+            Err(ConfigError::NoBrokers { .. }) => {
+                Err(ConfigError::NoBrokers { hint: " in the environment variable BABELQUEUE_BROKERS" })
+            }
+            result => result,
         }
     }
 
@@ -166,6 +166,89 @@ pub struct KafkaBuilder {
 }
 
 impl KafkaBuilder {
+    /// Takes over what environment variables say. One that is not set, or blank, leaves what was set before; a later call
+    /// of another method replaces what it said.
+    ///
+    /// | variable | meaning |
+    /// |---|---|
+    /// | `BABELQUEUE_BROKERS` | as [`KafkaBuilder::brokers`] |
+    /// | `BABELQUEUE_CLIENT_ID` | as [`KafkaBuilder::client_id`] |
+    /// | `BABELQUEUE_SECURITY_PROTOCOL` | `PLAINTEXT`, `SSL`, `SASL_PLAINTEXT` or `SASL_SSL` |
+    /// | `BABELQUEUE_SASL_MECHANISM` | `PLAIN`, `SCRAM-SHA-256` or `SCRAM-SHA-512` |
+    /// | `BABELQUEUE_SASL_USERNAME`, `BABELQUEUE_SASL_PASSWORD` | the account |
+    /// | `BABELQUEUE_SSL_CA_FILE` | a PEM file of the trusted CAs; without it, those of the system |
+    /// | `BABELQUEUE_SSL_CERTIFICATE_FILE`, `BABELQUEUE_SSL_KEY_FILE` | the client's own certificate and key, PEM |
+    /// | `BABELQUEUE_SSL_KEY_PASSWORD` | of the key file |
+    ///
+    /// Accounts need one of the protocols with `SASL`, and files one with `SSL`; so nothing is sent in clear text because
+    /// the protocol was forgotten.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    ///
+    /// use babelqueue::Kafka;
+    ///
+    /// let kafka = Kafka::builder()
+    ///     .brokers("localhost:9092") // unless BABELQUEUE_BROKERS is set
+    ///     .from_env()?
+    ///     .delivery_timeout(Duration::from_secs(10))
+    ///     .build()?;
+    /// # Ok::<(), babelqueue::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// A value that is not one of those above, a combination that makes no sense, or a variable that begins with
+    /// `BABELQUEUE_SECURITY_`, `BABELQUEUE_SASL_` or `BABELQUEUE_SSL_` and is not in the table. The error names the
+    /// variable, never its value.
+    pub fn from_env(mut self) -> Result<Self, ConfigError> {
+        apply_environment(&mut self.config, std::env::vars_os())?;
+        Ok(self)
+    }
+
+    /// Takes over a properties file as Java clients have it, so that one file serves both. A later call of another method
+    /// replaces what it said.
+    ///
+    /// ```properties
+    /// bootstrap.servers=kafka.example.com:9093
+    /// security.protocol=SASL_SSL
+    /// sasl.mechanism=SCRAM-SHA-512
+    /// sasl.jaas.config=org.apache.kafka.common.security.scram.ScramLoginModule required \
+    ///   username="orders-service" password="…";
+    /// ssl.truststore.type=PEM
+    /// ssl.truststore.location=/etc/kafka/ca.pem
+    /// ```
+    ///
+    /// - The format is that of `java.util.Properties` (comments, continued lines, escapes), in UTF-8.
+    /// - Security: `security.protocol`; `sasl.mechanism` and `sasl.jaas.config` for `PLAIN` and SCRAM; trust stores of type
+    ///   PEM (`ssl.truststore.location` or `ssl.truststore.certificates`), key stores of type PEM
+    ///   (`ssl.keystore.location`, or `ssl.keystore.key` with `ssl.keystore.certificate.chain`) and PKCS12, with
+    ///   `ssl.keystore.password` and `ssl.key.password`; `ssl.endpoint.identification.algorithm`. Java's own kind of key
+    ///   store (JKS) is refused, with the command that converts it.
+    /// - Brokers, `client.id`, `delivery.timeout.ms`, and the usual keys of tuning (`linger.ms`, `compression.type`,
+    ///   `batch.size`, `max.request.size`, `request.timeout.ms`, `session.timeout.ms`, `max.poll.interval.ms`,
+    ///   `auto.offset.reset`, `fetch.max.bytes` and others like them), each for the client that has it in Java.
+    /// - Without an effect here, which a warning says: serializers and deserializers, `metric.reporters` and other keys of
+    ///   metrics, `max.poll.records`, `max.block.ms`, `default.api.timeout.ms`.
+    /// - `acks=all`, `enable.idempotence=true` and `enable.auto.commit=false` are what this crate does anyway; other values
+    ///   are refused as in [`KafkaBuilder::build`].
+    ///
+    /// ```no_run
+    /// use babelqueue::Kafka;
+    ///
+    /// let kafka = Kafka::builder().properties_file("/etc/kafka/client.properties")?.build()?;
+    /// # Ok::<(), babelqueue::ConfigError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The file cannot be read; or a key is none of these or has a value that cannot be taken, which the error tells by
+    /// file, line and key, never by its value ([`ConfigError::InFile`]).
+    pub fn properties_file(mut self, path: impl AsRef<Path>) -> Result<Self, ConfigError> {
+        apply_file(&mut self.config, path.as_ref(), kafka::check_property)?;
+        Ok(self)
+    }
+
     /// The brokers to ask first: `host:port`, several separated by commas.
     #[must_use]
     pub fn brokers(mut self, brokers: impl Into<String>) -> Self {
@@ -188,7 +271,32 @@ impl KafkaBuilder {
         self
     }
 
-    /// A librdkafka property for publishers and consumers, such as `security.protocol`. Its value is never shown.
+    /// Encrypts the connection, and trusts brokers as this says. Needs feature `tls`.
+    ///
+    /// ```no_run
+    /// use babelqueue::{Kafka, Sasl, Tls};
+    ///
+    /// let kafka = Kafka::builder()
+    ///     .brokers("kafka.example.com:9093")
+    ///     .tls(Tls::ca_file("/etc/kafka/ca.pem"))
+    ///     .sasl(Sasl::scram_sha_512("orders-service", std::env::var("KAFKA_PASSWORD")?))
+    ///     .build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn tls(mut self, tls: Tls) -> Self {
+        self.config.security.tls = Some(tls);
+        self
+    }
+
+    /// Signs in with an account. Without [`KafkaBuilder::tls`] the traffic is not encrypted.
+    #[must_use]
+    pub fn sasl(mut self, sasl: Sasl) -> Self {
+        self.config.security.sasl = Some(sasl);
+        self
+    }
+
+    /// A librdkafka property for publishers and consumers, such as `socket.keepalive.enable`. Its value is never shown.
     #[must_use]
     pub fn property(self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.set(Scope::Both, name, value)
@@ -252,6 +360,38 @@ mod tests {
             let refused = Kafka::builder().brokers("localhost:9092").property(name, "hunter2").build();
             let error = refused.unwrap_err().to_string();
             assert!(error.contains(name) && !error.contains("hunter2"), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_value_that_the_client_library_does_not_take_is_found_while_the_file_is_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("client.properties");
+        std::fs::write(&path, "# tuned\nlinger.ms=hunter2\n").unwrap();
+        let refused = Kafka::builder().properties_file(&path);
+        let Err(ConfigError::InFile { line: 2, error, .. }) = refused else { panic!("{refused:?}") };
+        let error = error.to_string();
+        assert!(error.contains("linger.ms") && !error.contains("hunter2"), "{error}");
+    }
+
+    #[test]
+    fn tls_without_its_feature_is_refused_by_the_name_of_the_feature() {
+        let built = Kafka::builder().brokers("localhost:9093").tls(Tls::system_roots()).build();
+        match cfg!(feature = "tls") {
+            true => assert!(built.is_ok(), "{built:?}"),
+            false => assert!(matches!(built, Err(ConfigError::Feature { feature: "tls", .. })), "{built:?}"),
+        }
+    }
+
+    #[test]
+    fn a_nul_in_a_setting_is_refused() {
+        let builder = || Kafka::builder().brokers("localhost:9092");
+        for built in [
+            builder().client_id("a\0b").build(),
+            builder().property("client.rack", "a\0b").build(),
+            builder().sasl(Sasl::plain("alice", "a\0b")).build(),
+        ] {
+            assert!(built.is_err());
         }
     }
 }

@@ -10,14 +10,17 @@ pub struct KafkaError {
     code: String,
     message: String,
     class: Class,
+    /// What to check, where that is known.
+    hint: Option<&'static str>,
 }
 
 const CLOSED: &str = "Closed";
+const SETTINGS_NOT_TOLD: &str = "SettingsNotTold";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
     Retriable,
-    /// The broker refused the account: wrong credentials or no right to what was asked.
+    /// The broker refuses this client, or the other way round: credentials, rights, certificates, protocol.
     Refused,
     Permanent,
     /// The client cannot be used any more.
@@ -26,7 +29,12 @@ pub(crate) enum Class {
 
 impl KafkaError {
     pub(crate) fn new(code: impl Into<String>, message: impl Into<String>, class: Class) -> Self {
-        Self { code: code.into(), message: message.into(), class }
+        Self { code: code.into(), message: message.into(), class, hint: None }
+    }
+
+    pub(crate) fn with_hint(mut self, hint: impl Into<Option<&'static str>>) -> Self {
+        self.hint = hint.into();
+        self
     }
 
     pub(crate) fn commit_timed_out(timeout: std::time::Duration) -> Self {
@@ -54,6 +62,21 @@ impl KafkaError {
         self
     }
 
+    /// Whether the account lacks a right, rather than being refused altogether.
+    pub(crate) fn is_about_a_right(&self) -> bool {
+        self.code.ends_with("AuthorizationFailed") || self.code == SETTINGS_NOT_TOLD
+    }
+
+    /// What is said of settings that an account may not read.
+    pub(crate) fn settings_not_told() -> Self {
+        Self::new(SETTINGS_NOT_TOLD, "its settings are not told to this account", Class::Refused)
+    }
+
+    /// The same of a client that cannot be used any more because of it.
+    pub(crate) fn for_good(self) -> Self {
+        Self { class: Class::Fatal, ..self }
+    }
+
     /// The stable name of the failure, for example `UnknownTopicOrPartition`.
     #[must_use]
     pub fn code(&self) -> &str {
@@ -72,10 +95,13 @@ impl KafkaError {
         self.code == "MessageSizeTooLarge"
     }
 
-    /// Whether the broker refused the account: wrong credentials, or no right to the topic, group or cluster.
+    /// Whether the brokers refuse this client for as long as nothing is changed: wrong credentials; no right to the topic,
+    /// group or cluster; a certificate that is not trusted, on one side or the other, or is for another host name; a
+    /// security protocol that is not the listener's. The text says what was refused and what to check.
     #[must_use]
     pub fn is_refused(&self) -> bool {
-        self.class == Class::Refused
+        // A producer that may write nothing at all is of no use any more either.
+        self.class == Class::Refused || self.is_about_a_right()
     }
 
     /// Whether the client that reported it cannot be used any more.
@@ -87,7 +113,8 @@ impl KafkaError {
 
 impl fmt::Display for KafkaError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} ({})", self.message, self.code)
+        write!(f, "{} ({})", self.message, self.code)?;
+        self.hint.map_or(Ok(()), |hint| write!(f, "; check {hint}"))
     }
 }
 

@@ -33,6 +33,8 @@
 //!   topic. [`Kafka::reinjector`] moves records back to their work topics when their delays are over, and
 //!   [`Kafka::redrive`] the dead letters when their cause is mended. Without retry topics a failed handler ends the
 //!   consumer with an error that names the record.
+//! - [`Tls`] and [`Sasl`] are for secured brokers: given to the builder, or by environment variables
+//!   ([`KafkaBuilder::from_env`]) or a properties file of Java clients ([`KafkaBuilder::properties_file`]).
 //! - [`idempotency`] skips messages that were handled before.
 //! - [`envelope`] is the contract's envelope by itself.
 //!
@@ -95,7 +97,7 @@ pub use crate::{
     backoff::{Backoff, Jitter},
     batch_handler::{BatchHandler, Failures, JobBatch, JobBatchIter},
     client::{CloseReport, Kafka, KafkaBuilder},
-    config::ConfigError,
+    config::{ConfigError, Sasl, Tls},
     consumer::{
         CommitPolicy, Consumer, ConsumerBuilder, ConsumerError, Health, ProcessingOrder, Reason, RecordError, Settled,
         Summary,

@@ -44,8 +44,8 @@ Usage: cargo xtask <command>
   kafka status   say whether it runs; exit code 1 if it does not
   help           print this text
 
-Java, Maven, Python, Redis and PostgreSQL are installed if they are missing and this is root on
-Debian; elsewhere a message names the command to type. Downloads and data lie in target/.
+Java, Maven, OpenSSL, Python, Redis and PostgreSQL are installed if they are missing and this is
+root on Debian; elsewhere a message names the command to type. Downloads and data lie in target/.
 
 Environment:
   BABELQUEUE_BROKERS      host:port of the broker to use instead of starting one

@@ -9,7 +9,7 @@ use crate::cargo::cargo;
 use crate::kafka::{self, Running};
 use crate::process::{check_interrupted, run_ok};
 use crate::stores::Stores;
-use crate::{conformance, python, readme, schema_suite};
+use crate::{conformance, python, readme, schema_suite, tools};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Step {
@@ -72,8 +72,8 @@ const UNIT: &str = "test --workspace";
 const NUMBERS: &str = "test --quiet -p babelqueue --features serde_json/arbitrary_precision --lib --test embedded \
                        --test properties --test traces";
 const STORES: &str = "test --workspace --test stores";
-/// What the tests measured is shown too.
-const LIVE: &str = "test --workspace --test live -- --show-output";
+/// With TLS; all features, so that clippy needs the same librdkafka. What the tests measured is shown too.
+const LIVE: &str = "test --workspace --all-features --test live -- --show-output";
 
 struct Outcome {
     step: Step,
@@ -147,9 +147,12 @@ fn carry_out(step: Step, broker: &mut Option<Running>) -> Result<()> {
         }
         Step::Live => {
             let python = python::environment()?;
+            tools::c_libraries()?;
             let spare = kafka::start_spare()?;
+            let secured = kafka::start_secured()?;
             let mut command = on_broker(cargo(LIVE));
             spare.tell(&mut command);
+            secured.tell(&mut command);
             run_ok(command.env(python::PYTHON, python))
         }
         Step::Orders => {

@@ -2,19 +2,21 @@
 
 use std::{
     collections::BTreeMap,
+    future::{Future, pending},
     sync::Arc,
     thread,
     time::{Duration, Instant},
 };
 
 use rdkafka::{
+    ClientConfig,
     admin::{AdminClient, AdminOptions, ConfigResource, NewTopic as ClientTopic, ResourceSpecifier, TopicReplication},
     client::DefaultClientContext,
     error::RDKafkaErrorCode as Code,
     metadata::MetadataPartition,
 };
 
-use super::{errors, settings};
+use super::{errors, probe, settings};
 use crate::{
     config::Config,
     error::{Class, KafkaError},
@@ -25,6 +27,8 @@ use crate::{
 const TIMEOUT: Duration = Duration::from_secs(15);
 /// How long a topic is looked for. A broker answers that it was created before it says so to those who look.
 const PATIENCE: Duration = Duration::from_secs(3);
+/// When it is worth to find out why nothing answers.
+const LONG: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(200);
 /// The broker's own default.
 const DEFAULT: i32 = -1;
@@ -66,13 +70,15 @@ type Client = AdminClient<DefaultClientContext>;
 pub(crate) struct Admin {
     /// Taken out when this is dropped, and only then.
     client: Option<Arc<Client>>,
+    config: ClientConfig,
     brokers: String,
 }
 
 impl Admin {
     pub(crate) fn new(config: &Config) -> Result<Self, KafkaError> {
-        let client = settings::admin(config).create()?;
-        Ok(Self { client: Some(Arc::new(client)), brokers: config.brokers.clone() })
+        let brokers = config.brokers.clone();
+        let config = settings::admin(config);
+        Ok(Self { client: Some(Arc::new(config.create()?)), config, brokers })
     }
 
     /// Looks at topics, for some seconds at those that are missing. It never creates one, whatever the broker does with a
@@ -86,7 +92,10 @@ impl Admin {
         let deadline = deadline(timeout);
         let context = format!("looking at topics on {}", self.brokers);
         loop {
-            let found = self.look_once(topics, deadline).await.map_err(|error| error.with_context(&context))?;
+            let found = self
+                .unless_refused(self.look_once(topics, deadline))
+                .await
+                .map_err(|error| error.with_context(&context))?;
             if Instant::now() >= give_up || found.values().all(|found| *found != Found::Missing) {
                 return Ok(found);
             }
@@ -140,14 +149,32 @@ impl Admin {
         let context = |topics: &str| format!("creating {topics} on {}", self.brokers);
         let options = AdminOptions::new().operation_timeout(Some(TIMEOUT)).request_timeout(Some(TIMEOUT));
         let topics: Vec<_> = topics.iter().map(client_topic).collect();
-        let answers = self.client()?.create_topics(&topics, &options).await;
-        let answers = answers.map_err(|error| KafkaError::from(error).with_context(&context("topics")))?;
+        let client = self.client()?;
+        let answers = async { Ok(client.create_topics(&topics, &options).await?) };
+        let answers = self.unless_refused(answers).await.map_err(|error| error.with_context(&context("topics")))?;
         let created = |answer: Result<String, (String, Code)>| match answer {
             Ok(_) => Ok(true),
             Err((_, Code::TopicAlreadyExists)) => Ok(false),
             Err((topic, code)) => Err(errors::from_code(code).with_context(&context(&format!("topic `{topic}`")))),
         };
         Ok(answers.into_iter().map(created).collect())
+    }
+
+    /// The answer; or, when that takes long, why no broker lets this client in.
+    async fn unless_refused<T>(&self, answer: impl Future<Output = Result<T, KafkaError>>) -> Result<T, KafkaError> {
+        let config = self.config.clone();
+        let refused = async {
+            tokio::time::sleep(LONG).await;
+            // It blocks.
+            match tokio::task::spawn_blocking(move || probe::refused(&config)).await {
+                Ok(Some(refusal)) => refusal,
+                _ => pending().await,
+            }
+        };
+        tokio::select! {
+            answer = answer => answer,
+            refusal = refused => Err(refusal),
+        }
     }
 
     fn client(&self) -> Result<&Arc<Client>, KafkaError> {
@@ -198,7 +225,7 @@ fn remaining(deadline: Instant) -> Duration {
 /// The client library passes over the error of a single topic and hands out no settings then; every topic has some.
 fn by_name(resource: ConfigResource) -> Result<Settings, KafkaError> {
     if resource.entries.is_empty() {
-        return Err(KafkaError::new("SettingsNotTold", "its settings are not told to this account", Class::Refused));
+        return Err(KafkaError::settings_not_told());
     }
     Ok(resource.entries.into_iter().filter_map(|entry| Some((entry.name, entry.value?))).collect())
 }

@@ -24,7 +24,27 @@ impl From<ClientError> for KafkaError {
 }
 
 pub(super) fn from_code(code: Code) -> KafkaError {
-    KafkaError::new(format!("{code:?}"), text(code), class(code))
+    KafkaError::new(format!("{code:?}"), text(code), class(code)).with_hint(hint(code))
+}
+
+/// Whether it tells that a connection failed, whatever the reason.
+pub(super) fn is_of_the_connection(code: Option<Code>) -> bool {
+    matches!(code, Some(Code::AllBrokersDown | Code::BrokerTransportFailure | Code::SSL | Code::Authentication))
+}
+
+/// What to check when something was refused.
+fn hint(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::Authentication | Code::SaslAuthenticationFailed => "the user name, the password and the SASL mechanism",
+        Code::TopicAuthorizationFailed => {
+            "that a rule (ACL) allows this account to do this with the topic: `Write` to publish, retry or give up, `Read` to consume"
+        }
+        Code::GroupAuthorizationFailed => "that a rule (ACL) allows this account to `Read` the consumer group",
+        Code::ClusterAuthorizationFailed => {
+            "that a rule (ACL) allows this account to `Write` a topic, or `IdempotentWrite` on the cluster"
+        }
+        _ => return None,
+    })
 }
 
 /// The client library's own words, without the name that `Display` puts in front.

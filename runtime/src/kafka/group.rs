@@ -15,7 +15,9 @@ use tokio::sync::mpsc::UnboundedSender;
 use super::{
     commit_count::CommitCount,
     committer::Committer,
+    errors,
     lanes::{Lane, Lanes},
+    probe::Probe,
     source::SourceEvent,
     standing::Standing,
     troubles::Troubles,
@@ -30,6 +32,7 @@ const REVOKE_COMMIT: Duration = Duration::from_secs(5);
 
 /// State of the member, shared by the poll loop and the callbacks that run inside its polls.
 pub(super) struct Group {
+    name: String,
     topics: Vec<String>,
     standing: Arc<Standing>,
     waker: Arc<Waker>,
@@ -39,18 +42,22 @@ pub(super) struct Group {
     revoke_timeout: Duration,
     events: UnboundedSender<SourceEvent>,
     troubles: Mutex<Troubles>,
+    probe: Arc<Probe>,
 }
 
 impl Group {
     pub(super) fn new(
+        name: &str,
         topics: Vec<String>,
         standing: Arc<Standing>,
         commit_count: Option<Arc<CommitCount>>,
         revoke_timeout: Duration,
         waker: Arc<Waker>,
         events: UnboundedSender<SourceEvent>,
+        probe: Arc<Probe>,
     ) -> Self {
         Self {
+            name: name.to_owned(),
             topics,
             commit_count,
             revoke_timeout,
@@ -59,6 +66,7 @@ impl Group {
             committer: Mutex::default(),
             events,
             troubles: Mutex::default(),
+            probe,
         }
     }
 
@@ -104,6 +112,17 @@ impl Group {
         self.send(SourceEvent::Assigned(assigned));
     }
 
+    /// Ends a member that has never joined, if it turns out that no broker lets it in.
+    fn find_out(&self) {
+        let (standing, events) = (Arc::clone(&self.standing), self.events.clone());
+        self.probe.start(move |refusal| {
+            if let Some(refusal) = refusal.filter(|_| !standing.has_joined()) {
+                // Nobody listens any more once the consumer has ended.
+                let _ = events.send(SourceEvent::Ended(refusal));
+            }
+        });
+    }
+
     fn revoked(&self, list: &TopicPartitionList, lost: bool) {
         let partitions = partitions(list);
         let mut lanes = self.lanes();
@@ -147,9 +166,15 @@ impl ClientContext for Group {
         if !reason.is_empty() {
             error = error.with_context(reason);
         }
-        if error.is_fatal() || (error.is_refused() && !self.standing.has_joined()) {
+        if error.is_refused() {
+            error = error.with_context(&format!("group `{}` of {:?}", self.name, self.topics));
+        }
+        if error.is_fatal() || (error.is_about_a_right() && !self.standing.has_joined()) {
             self.send(SourceEvent::Ended(error));
             return;
+        }
+        if !self.standing.has_joined() && errors::is_of_the_connection(code) {
+            self.find_out();
         }
         self.report(match code {
             Some(Code::PollExceeded) => Event::LeftGroup { error },

@@ -13,6 +13,8 @@ pub(crate) mod mock;
 mod native;
 mod offsets;
 mod pipeline;
+mod probe;
+mod refusal;
 mod settings;
 mod sink;
 mod source;
@@ -25,7 +27,7 @@ pub(crate) use admin::{Admin, Found, FoundTopics, NewTopic, Settings, is_without
 pub(crate) use ends::ends;
 pub(crate) use offsets::{Progress, Ticket};
 pub(crate) use pipeline::{Landed, Pipeline};
-pub(crate) use settings::check;
+pub(crate) use settings::{check, check_property};
 pub use sink::OutgoingRecord;
 pub(crate) use sink::{SendError, Sent, Sink};
 pub(crate) use source::{Assigned, Batches, Read, Source, SourceEvent, SourceSettings};
@@ -55,15 +57,11 @@ mod tests {
         assert_eq!(record.headers(), expected);
         Sink::new(&config).unwrap().send(record.clone()).await.unwrap();
 
-        let settings = SourceSettings {
-            group: "workers".to_owned(),
-            read: Read::Topics(vec!["orders".to_owned()]),
-            from_oldest: false,
-            commit_interval: Duration::from_secs(1),
-            commit_count: None,
-            revoke_timeout: Duration::ZERO,
-            stall_timeout: Duration::MAX,
-        };
+        let settings = SourceSettings::without_handlers(
+            "workers".to_owned(),
+            Read::Topics(vec!["orders".to_owned()]),
+            Duration::from_secs(1),
+        );
         let mut source = Source::start(&config, &settings, Arc::default()).unwrap();
         let mut batches = loop {
             if let SourceEvent::Assigned(mut assigned) = source.next().await.unwrap() {

@@ -32,19 +32,36 @@ const PUBLISHER: [(&str, &str); 3] =
 
 /// Refuses a property that the client library does not know or a value that it does not take.
 pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
+    // The client library would say that a property is not supported.
+    if let Some(what) = config.security.needs_openssl()
+        && !has_openssl()?
+    {
+        return Err(ConfigError::Feature { what, feature: "tls" });
+    }
     // Each by itself first: an alias is reported by the name that was given.
     for scope in [Scope::Both, Scope::Publisher, Scope::Consumer] {
         for (name, value) in config.properties(scope) {
-            ClientConfig::new().set(name, value).create_native_config().map_err(|error| match refused(error) {
-                ConfigError::Property { reason, .. } => ConfigError::Property { name: name.to_owned(), reason },
-                other => other,
-            })?;
+            check_property(name, value)?;
         }
     }
     for client in [publisher(config), consumer(config, "check")] {
         client.create_native_config().map_err(refused)?;
     }
     Ok(())
+}
+
+/// The same for one property.
+pub(crate) fn check_property(name: &str, value: &str) -> Result<(), ConfigError> {
+    match ClientConfig::new().set(name, value).create_native_config().map_err(refused) {
+        Err(ConfigError::Property { reason, .. }) => Err(ConfigError::Property { name: name.to_owned(), reason }),
+        result => result.map(drop),
+    }
+}
+
+/// Whether the client library was built with OpenSSL: the feature `tls`, or what another crate has asked for.
+fn has_openssl() -> Result<bool, ConfigError> {
+    let features = ClientConfig::new().create_native_config().and_then(|config| config.get("builtin.features"));
+    Ok(features.map_err(refused)?.split(',').any(|feature| feature.trim() == "ssl"))
 }
 
 /// The value stays out of the text: it may be a secret.
@@ -63,6 +80,9 @@ pub(super) fn refused(error: ClientError) -> ConfigError {
 fn common(config: &Config) -> ClientConfig {
     let mut client = ClientConfig::new();
     client.set("bootstrap.servers", &config.brokers).set("client.id", &config.client_id);
+    for (name, value) in config.security.properties() {
+        client.set(name, value);
+    }
     for (name, value) in config.properties(Scope::Both) {
         client.set(name, value);
     }

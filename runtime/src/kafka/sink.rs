@@ -3,7 +3,7 @@
 use std::{
     fmt,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError,
+        Arc, Mutex, OnceLock, PoisonError, Weak,
         atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     thread,
@@ -18,7 +18,7 @@ use rdkafka::{
 };
 use tokio::sync::{Notify, oneshot};
 
-use super::{line::Place, native, settings, troubles::Troubles};
+use super::{errors, line::Place, native, probe::Probe, settings, troubles::Troubles};
 use crate::{
     config::{Config, ConfigError},
     error::{Class, KafkaError},
@@ -138,7 +138,7 @@ type Client = ThreadedProducer<Reports>;
 /// The sending side of a connection: an idempotent client that waits for all in-sync replicas.
 pub(crate) struct Sink {
     /// Taken out when this is dropped, and only then.
-    client: Option<Client>,
+    client: Option<Arc<Client>>,
     /// Sends each record in a request of its own. Started for the first record that failed as part of a batch that was
     /// too large for its topic, so that it is told apart from the record that really is.
     singly: OnceLock<Option<Client>>,
@@ -166,7 +166,7 @@ impl Drop for Waiting<'_> {
 }
 
 /// Shared with the thread that takes the delivery reports.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 struct Reports {
     closed: Arc<AtomicBool>,
     room: Arc<Notify>,
@@ -178,19 +178,21 @@ struct Reports {
     clock: Clock,
     #[cfg(feature = "testing")]
     lab: Option<Arc<Lab>>,
+    probe: Arc<Probe>,
+    admitted: Arc<AtomicBool>,
+    /// Why no broker lets the client in, until one does; or why the client is of no use any more.
+    refusal: Arc<Mutex<Option<KafkaError>>>,
+    /// Set once the client is made, which owns one of these.
+    client: Arc<OnceLock<Weak<Client>>>,
 }
 
 impl Sink {
     pub(crate) fn new(config: &Config) -> Result<Self, ConfigError> {
         let timeout = config.delivery_timeout;
-        let reports = Reports {
-            clock: config.clock.clone(),
-            #[cfg(feature = "testing")]
-            lab: config.lab.clone(),
-            ..Reports::default()
-        };
+        let reports = Reports::new(config);
         let config = settings::publisher(config);
-        let client = config.create_with_context(reports.clone()).map_err(settings::refused)?;
+        let client = Arc::new(config.create_with_context(reports.clone()).map_err(settings::refused)?);
+        let _ = reports.client.set(Arc::downgrade(&client));
         Ok(Self {
             client: Some(client),
             singly: OnceLock::new(),
@@ -272,8 +274,13 @@ impl Sink {
                 return report.reply.answer(Err(closed(record)));
             }
             self.reports.on_their_way.fetch_add(1, Ordering::Relaxed);
-            let Err((failed, back)) = enqueue(client, record, report) else { return };
+            let Err((mut failed, back)) = enqueue(client, record, report) else { return self.reports.find_out_again() };
             self.reports.on_their_way.fetch_sub(1, Ordering::Relaxed);
+            if failed.error.is_fatal()
+                && let Some(cause) = self.reports.refusal()
+            {
+                failed.error = cause;
+            }
             if failed.error.code() != QUEUE_FULL {
                 return back.reply.answer(Err(failed));
             }
@@ -292,7 +299,7 @@ impl Sink {
         let waiting = self.waiting.load(Ordering::Relaxed);
         self.reports.room.notify_waiters();
         let singly = self.singly.get().and_then(Option::as_ref);
-        let clients = || self.client.iter().chain(singly);
+        let clients = || self.client.as_deref().into_iter().chain(singly);
         // An error means that the time was up.
         clients().for_each(|client| drop(client.flush(deadline.saturating_duration_since(Instant::now()))));
         let left = self.reports.on_their_way.load(Ordering::Relaxed);
@@ -306,6 +313,52 @@ impl Sink {
 }
 
 impl Reports {
+    fn new(config: &Config) -> Self {
+        Self {
+            closed: Arc::default(),
+            room: Arc::default(),
+            on_their_way: Arc::default(),
+            trouble: Arc::default(),
+            troubles: Arc::default(),
+            clock: config.clock.clone(),
+            #[cfg(feature = "testing")]
+            lab: config.lab.clone(),
+            probe: Probe::new(config),
+            admitted: Arc::default(),
+            refusal: Arc::default(),
+            client: Arc::default(),
+        }
+    }
+
+    fn refusal(&self) -> Option<KafkaError> {
+        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Whether no broker lets the client in; if so, gives back what waits for one: nothing of it was sent.
+    fn find_out(&self) {
+        let reports = self.clone();
+        self.probe.start(move |refusal| {
+            let refusal = refusal.filter(|_| !reports.admitted.load(Ordering::Relaxed));
+            let is_refused = refusal.is_some();
+            let mut known = reports.refusal.lock().unwrap_or_else(PoisonError::into_inner);
+            if known.as_ref().is_some_and(KafkaError::is_fatal) {
+                return;
+            }
+            *known = refusal;
+            drop(known);
+            if is_refused && let Some(client) = reports.client.get().and_then(Weak::upgrade) {
+                client.purge(PurgeConfig::default().queue());
+            }
+        });
+    }
+
+    /// A client that was refused tries seldom; whoever sends a record then does not wait for that.
+    fn find_out_again(&self) {
+        if !self.admitted.load(Ordering::Relaxed) && self.refusal().is_some() {
+            self.find_out();
+        }
+    }
+
     /// A record that timed out while the broker refused the account was refused; one that timed out otherwise tells what
     /// the connection said last.
     fn explain(&self, mut failed: SendError) -> SendError {
@@ -368,6 +421,10 @@ fn closed(record: OutgoingRecord) -> SendError {
     SendError { error: KafkaError::closed("publisher"), record: Box::new(record) }
 }
 
+fn closed_too_early() -> KafkaError {
+    KafkaError::new("Closed", "the publisher was closed before the broker's answer", Class::Permanent)
+}
+
 fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Result<(), (SendError, Box<Report>)> {
     let OutgoingRecord { topic, key, value, headers, timestamp } = record;
     let mut send: BaseRecord<'_, [u8], [u8], Box<Report>> = BaseRecord::with_opaque_to(&topic, report);
@@ -387,11 +444,21 @@ fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Resu
 
 impl ClientContext for Reports {
     fn error(&self, error: ClientError, reason: &str) {
-        let error = KafkaError::from(error).with_context(reason);
+        let code = error.rdkafka_error_code();
+        let mut error = KafkaError::from(error).with_context(reason);
+        if code == Some(Code::ClusterAuthorizationFailed) {
+            // It may not even begin as an idempotent producer, and does not ask again.
+            error = error.for_good();
+        }
         if self.closed.load(Ordering::Acquire) {
             // Nobody waits for the connection any more.
             tracing::debug!(%error, "publisher");
             return;
+        }
+        if error.is_fatal() {
+            *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
+        } else if !self.admitted.load(Ordering::Relaxed) && errors::is_of_the_connection(code) {
+            self.find_out();
         }
         if self.troubles.lock().unwrap_or_else(PoisonError::into_inner).are_new(error.code(), Instant::now()) {
             tracing::warn!(%error, "publisher");
@@ -418,6 +485,7 @@ impl ProducerContext for Reports {
         self.room.notify_one();
         let result = match result {
             Ok(_) => {
+                self.admitted.store(true, Ordering::Relaxed);
                 // The connection works again, so what it said before explains nothing that comes.
                 if let Ok(mut trouble) = self.trouble.try_lock()
                     && trouble.is_some()
@@ -438,11 +506,10 @@ impl ProducerContext for Reports {
                     timestamp: report.timestamp,
                 };
                 let error = match error.rdkafka_error_code() {
-                    Some(Code::PurgeQueue | Code::PurgeInflight) => KafkaError::new(
-                        "Closed",
-                        "the publisher was closed before the broker's answer",
-                        Class::Permanent,
-                    ),
+                    Some(Code::PurgeQueue | Code::PurgeInflight) => {
+                        let refusal = self.refusal().filter(|_| !self.closed.load(Ordering::Acquire));
+                        refusal.unwrap_or_else(closed_too_early)
+                    }
                     _ => error.clone().into(),
                 };
                 Err(SendError { error, record: Box::new(record) })

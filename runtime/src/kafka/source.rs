@@ -25,7 +25,9 @@ use super::{
     committer::{Committed, Committer, Offsets},
     group::{Client, Group},
     lanes::Lane,
-    native, settings,
+    native,
+    probe::Probe,
+    settings,
     standing::Standing,
     waker::Waker,
 };
@@ -61,6 +63,21 @@ pub(crate) struct SourceSettings {
     pub(crate) revoke_timeout: Duration,
     /// For how long one record may hold up its partition before that is told.
     pub(crate) stall_timeout: Duration,
+}
+
+impl SourceSettings {
+    /// Of a member without handlers, which begins with the oldest record.
+    pub(crate) fn without_handlers(group: String, read: Read, commit_interval: Duration) -> Self {
+        Self {
+            group,
+            read,
+            from_oldest: true,
+            commit_interval,
+            commit_count: None,
+            revoke_timeout: Duration::ZERO,
+            stall_timeout: Duration::MAX,
+        }
+    }
 }
 
 /// What a source reads.
@@ -145,12 +162,14 @@ impl Source {
         let waker = Arc::<Waker>::default();
         let commit_count = settings.commit_count.map(|every| Arc::new(CommitCount::new(every, Arc::clone(&waker))));
         let group = Group::new(
+            &settings.group,
             settings.read.topics(),
             standing,
             commit_count.clone(),
             settings.revoke_timeout,
             Arc::clone(&waker),
             send,
+            Probe::new(config),
         );
         let mut client = settings::consumer(config, &settings.group);
         if !matches!(settings.read, Read::Topics(_)) {

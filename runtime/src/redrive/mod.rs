@@ -137,15 +137,7 @@ impl Redrive {
         };
         let member = Member::start(
             self.kafka.config(),
-            &SourceSettings {
-                group: self.group.clone(),
-                read: self.read(&ends),
-                from_oldest: true,
-                commit_interval: COMMIT_INTERVAL,
-                commit_count: None,
-                revoke_timeout: Duration::ZERO,
-                stall_timeout: Duration::MAX,
-            },
+            &SourceSettings::without_handlers(self.group.clone(), self.read(&ends), COMMIT_INTERVAL),
             Arc::default(),
         )?;
         let shared = Shared {

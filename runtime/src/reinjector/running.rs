@@ -34,15 +34,11 @@ impl<'a> Running<'a> {
         settings.kafka.sink()?;
         let member = Member::start(
             settings.kafka.config(),
-            &SourceSettings {
-                group: settings.group.clone(),
-                read: Read::Topics(tiers.keys().cloned().collect()),
-                from_oldest: true,
-                commit_interval: settings.commit_interval,
-                commit_count: None,
-                revoke_timeout: Duration::ZERO,
-                stall_timeout: Duration::MAX,
-            },
+            &SourceSettings::without_handlers(
+                settings.group.clone(),
+                Read::Topics(tiers.keys().cloned().collect()),
+                settings.commit_interval,
+            ),
             Arc::default(),
         )?;
         Ok(Self { member, reinjected: Arc::default(), tiers, settings })

@@ -89,12 +89,12 @@ impl TestKit {
         let partition = |partition: &i32| TopicPartition { topic: topic.into(), partition: *partition };
         let mut source = Source::start(
             self.kafka.config(),
-            &SourceSettings {
-                group: GROUP.to_owned(),
-                read: Read::PartitionsToEnd(ends.keys().map(partition).collect()),
-                from_oldest: true,
-                commit_interval: self.patience,
-            },
+            &SourceSettings::without_handlers(
+                GROUP.to_owned(),
+                Read::PartitionsToEnd(ends.keys().map(partition).collect()),
+                self.patience,
+            ),
+            Arc::default(),
         )?;
         let mut letters = Vec::new();
         while let Some(event) = source.next().await {

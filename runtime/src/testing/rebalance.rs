@@ -1,6 +1,6 @@
 //! A member that joins the consumer's group and leaves again.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use super::{TestKit, TestKitError, Unmet, kit::GROUP};
 use crate::{
@@ -45,12 +45,8 @@ impl TestKit {
         self.journal.note("a second member joins the group".to_owned());
         let other = Source::start(
             self.kafka.config(),
-            &SourceSettings {
-                group: GROUP.to_owned(),
-                read: Read::Topics(topics),
-                from_oldest: false,
-                commit_interval: Duration::from_secs(1),
-            },
+            &SourceSettings::without_handlers(GROUP.to_owned(), Read::Topics(topics), Duration::from_secs(1)),
+            Arc::default(),
         )?;
         let revoked = self.journal.wait(self.patience, |state| (state.revocations > before).then_some(()));
         revoked.await.map_err(|why| unmet("no partition of the consumer was revoked", &why))?;

@@ -49,6 +49,21 @@ pub(super) fn check(topics: &RetryTopics, found: &FoundTopics, brokers: &str) ->
     check.finish()
 }
 
+/// Retry topics and dead-letter topics that the account may not even see: every right to a topic includes that one, so it
+/// may not write them, and what is to be moved there would stay where it is.
+pub(super) fn forbidden(topics: &RetryTopics, found: &FoundTopics, brokers: &str) -> Vec<TopicFinding> {
+    let is_forbidden = |topic: &str| matches!(found.get(topic), Some(Found::Unseen(error)) if error.is_about_a_right());
+    let finding = |topic: String| TopicFinding {
+        problem: "may not be written by this account".to_owned(),
+        remedy: format!(
+            "kafka-acls.sh --bootstrap-server {brokers} --add --allow-principal User:… --operation Write --topic {topic}"
+        ),
+        topic,
+        fatal: true,
+    };
+    purposes(topics).into_iter().map(|(topic, _)| topic).filter(|topic| is_forbidden(topic)).map(finding).collect()
+}
+
 struct Check<'a> {
     topics: &'a RetryTopics,
     work: Option<&'a Found>,
@@ -198,13 +213,15 @@ impl<'a> Check<'a> {
 
     fn finish(mut self) -> Vec<TopicFinding> {
         for (error, topics) in std::mem::take(&mut self.unseen) {
-            let remedy = if error.is_refused() {
+            let remedy = if error.is_about_a_right() {
                 let topics: Vec<_> = topics.iter().map(|topic| format!("--topic {topic}")).collect();
                 format!(
                     "kafka-acls.sh --bootstrap-server {} --add --allow-principal User:… --operation Describe --operation DescribeConfigs {}",
                     self.brokers,
                     topics.join(" ")
                 )
+            } else if error.is_refused() {
+                "mend first what refuses this client".to_owned()
             } else {
                 "it is looked at again at the next start".to_owned()
             };
@@ -404,6 +421,20 @@ mod tests {
         assert!(!finding.fatal, "{finding}");
         assert!(finding.problem.contains("nor could `orders.retry.2`, `orders.dlq`: Topic auth"), "{finding}");
         assert!(finding.remedy.ends_with("--topic orders --topic orders.retry.2 --topic orders.dlq"), "{finding}");
+    }
+
+    #[test]
+    fn a_topic_to_be_written_that_may_not_be_seen_is_forbidden_and_one_without_an_answer_is_not() {
+        let mut found = in_order();
+        assert_eq!(forbidden(&orders(), &found, BROKERS), []);
+        let unseen = |code| Found::Unseen(KafkaError::new(code, "no", Class::Refused));
+        found.insert("orders".to_owned(), unseen("TopicAuthorizationFailed"));
+        found.insert("orders.retry.1".to_owned(), unseen("Authentication"));
+        found.insert("orders.dlq".to_owned(), unseen("TopicAuthorizationFailed"));
+        let findings = forbidden(&orders(), &found, BROKERS);
+        let [finding] = findings.as_slice() else { panic!("{findings:?}") };
+        assert!(finding.fatal && finding.topic == "orders.dlq", "{finding}");
+        assert!(finding.remedy.ends_with("--operation Write --topic orders.dlq"), "{finding}");
     }
 
     #[test]

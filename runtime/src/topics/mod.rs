@@ -78,7 +78,7 @@ impl Kafka {
     /// nothing is due at a time that depends on a writer's clock (contract section 4). Returns the warnings, which are
     /// also told by `tracing`.
     ///
-    /// Where the account may not look, or no broker answers within 5 s, that is a warning. On the embedded broker of
+    /// Where the account may not read the settings, or no broker answers within 5 s, that is a warning. On the embedded broker of
     /// feature `testing` nothing is checked: it takes no such questions, and creates topics by itself.
     ///
     /// ```no_run
@@ -92,7 +92,7 @@ impl Kafka {
     ///
     /// # Errors
     ///
-    /// A topic is missing, or would lose records or refuse them. The error says everything that is wrong, the warnings
+    /// A topic is missing, or would lose records or refuse them, or the account has no right to it at all. The error says everything that is wrong, the warnings
     /// too, each with the command or call that mends it.
     pub async fn check_topics(&self, topics: &[RetryTopics]) -> Result<Vec<TopicFinding>, TopicFindings> {
         let brokers = &self.config().brokers;
@@ -107,7 +107,8 @@ impl Kafka {
             Err(error) => names.into_iter().map(|topic| (topic, Found::Unseen(error.clone()))).collect(),
         };
         let mut findings = Vec::new();
-        for finding in topics.iter().flat_map(|topics| check::check(topics, &found, brokers)) {
+        let all = |topics| [check::forbidden(topics, &found, brokers), check::check(topics, &found, brokers)].concat();
+        for finding in topics.iter().flat_map(all) {
             // Work topics may share a dead-letter topic.
             if !findings.contains(&finding) {
                 findings.push(finding);

@@ -93,8 +93,17 @@ pub(crate) async fn set_topic(topic: &str, name: &str, value: &str) -> Check {
 
 /// Reads `count` records from the start of a topic.
 pub(crate) fn read(topic: &str, count: usize) -> Result<Vec<OwnedMessage>, Box<dyn std::error::Error>> {
+    read_from(&brokers(), topic, count)
+}
+
+/// The same on another broker than the shared one.
+pub(crate) fn read_from(
+    brokers: &str,
+    topic: &str,
+    count: usize,
+) -> Result<Vec<OwnedMessage>, Box<dyn std::error::Error>> {
     let consumer: BaseConsumer = ClientConfig::new()
-        .set("bootstrap.servers", brokers())
+        .set("bootstrap.servers", brokers)
         .set("group.id", format!("{topic}-reader"))
         .set("auto.offset.reset", "earliest")
         .create()?;

@@ -7,6 +7,7 @@ mod jobs;
 mod publishing;
 mod redriving;
 mod reinjecting;
+mod secured;
 mod security;
 mod settling;
 mod topics;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Some((crash::WORKER, settings)) => return crash::worker(settings),
         Some((redriving::WORKER, settings)) => return redriving::worker(settings),
         Some((reinjecting::WORKER, settings)) => return reinjecting::worker(settings),
+        Some((secured::WORKER, settings)) => return secured::worker(settings),
         Some((settling::WORKER, settings)) => return settling::worker(settings),
         _ => {}
     }
@@ -78,6 +80,18 @@ fn main() -> ExitCode {
         redriving::python_redrives_what_we_gave_up_and_we_continue_where_it_stopped,
         security::wrong_credentials_end_the_consumer_with_a_typed_error,
         security::wrong_credentials_fail_a_publish_with_a_typed_error,
+        secured::a_private_ca_is_trusted_from_a_file_and_from_text,
+        secured::every_mechanism_signs_in,
+        secured::a_client_certificate_is_an_account,
+        secured::a_properties_file_of_a_java_client_connects,
+        secured::environment_variables_connect,
+        secured::a_publisher_that_is_not_let_in_is_told_why_within_seconds,
+        secured::a_consumer_that_is_not_let_in_ends_with_the_reason_within_seconds,
+        secured::topics_are_not_created_for_who_is_not_let_in,
+        secured::no_right_to_write_a_topic_fails_a_publish,
+        secured::no_right_to_a_group_or_to_see_a_topic_ends_the_consumer,
+        secured::no_right_to_read_a_topic_is_told_as_soon_as_it_is_assigned,
+        secured::a_dead_letter_topic_that_may_not_be_written_holds_the_record_and_is_told,
         settling::a_dead_letter_topic_that_goes_missing_holds_the_records_until_it_is_back,
         settling::a_dead_letter_that_is_too_large_loses_its_text_and_then_everything_but_where_it_lies,
         settling::what_a_retry_topic_cannot_hold_is_a_dead_letter,
@@ -100,7 +114,7 @@ fn main() -> ExitCode {
         topics::what_is_missing_is_created_with_the_right_settings_and_only_once,
         topics::topics_are_created_as_asked,
         topics::a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said,
-        topics::an_account_that_may_not_look_is_warned_and_goes_on,
+        topics::an_account_that_may_not_look_is_warned_and_one_that_may_not_write_does_not_start,
         topics::a_broker_that_does_not_let_in_is_a_warning_after_a_few_seconds,
     ];
     libtest_mimic::run(&Arguments::from_args(), trials).exit_code()

@@ -1,4 +1,4 @@
-//! What a refused account sees. `BABELQUEUE_SASL_BROKERS` is a listener that takes `alice` with her password alone.
+//! What a refused account sees. `BABELQUEUE_PASSWORD_BROKERS` is a listener that takes `alice` with her password alone.
 
 use std::{
     sync::Arc,
@@ -15,8 +15,8 @@ use crate::{
 pub(crate) const PASSWORD: &str = "not-her-password";
 
 pub(crate) fn connect(password: &str) -> Result<Kafka, Box<dyn std::error::Error>> {
-    let brokers = std::env::var("BABELQUEUE_SASL_BROKERS").map_err(
-        |_| "BABELQUEUE_SASL_BROKERS is not set: this test needs the broker that `cargo xtask test live` starts",
+    let brokers = std::env::var("BABELQUEUE_PASSWORD_BROKERS").map_err(
+        |_| "BABELQUEUE_PASSWORD_BROKERS is not set: this test needs the broker that `cargo xtask test live` starts",
     )?;
     Ok(Kafka::builder()
         .brokers(brokers)

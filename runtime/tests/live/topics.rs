@@ -167,38 +167,47 @@ pub(crate) async fn a_topic_that_exists_is_not_touched_and_all_that_is_wrong_wit
     Ok(())
 }
 
-pub(crate) async fn an_account_that_may_not_look_is_warned_and_goes_on() -> Check {
+pub(crate) async fn an_account_that_may_not_look_is_warned_and_one_that_may_not_write_does_not_start() -> Check {
     let work = unique("hidden");
     create_topic(&work, 2, &[]).await?;
     let topics = tiers(&work);
     kafka()?.ensure_topics(&topics).await?;
     let [first, second, dlq] = [format!("{work}.retry.1"), format!("{work}.retry.2"), format!("{work}.dlq")];
+    let hidden = unique("hidden-dlq");
+    create_topic(&hidden, 2, &[]).await?;
     // From now on these are for whom a rule names: their settings or, for the last, even its being there are hidden.
-    python("allow.py", &[&brokers(), "alice", &first, "READ"], "")?;
-    python("allow.py", &[&brokers(), "alice", &second, "WRITE"], "")?;
-    python("allow.py", &[&brokers(), "bob", &dlq, "READ"], "")?;
+    let rules = [["TOPIC", &first, "READ"], ["TOPIC", &second, "WRITE"], ["TOPIC", &dlq, "WRITE"]];
+    python("allow.py", &[&[brokers().as_str(), "alice"], rules.as_flattened()].concat(), "")?;
+    python("allow.py", &[&brokers(), "bob", "TOPIC", &hidden, "READ"], "")?;
 
     let kafka = connect("alice-secret")?;
-    let parts = [
-        format!("could not be checked, nor could `{second}`: its settings"),
-        "could not be checked: Broker".to_owned(),
-    ];
+    let part = format!("could not be checked, nor could `{second}`, `{dlq}`: its settings");
     // A rule is acknowledged before it is kept.
     let deadline = Instant::now() + TIMEOUT;
-    let warnings = loop {
-        let warnings = kafka.check_topics(std::slice::from_ref(&topics)).await?;
-        if warnings.len() == 2 && warnings.iter().zip(&parts).all(|(warning, part)| warning.problem.contains(part)) {
-            break warnings;
-        }
-        if Instant::now() > deadline {
-            return Err(format!("{warnings:?}").into());
+    let warning = loop {
+        match kafka.check_topics(std::slice::from_ref(&topics)).await?.as_slice() {
+            [warning] if warning.problem.contains(&part) => break warning.clone(),
+            warnings if Instant::now() > deadline => return Err(format!("{warnings:?}").into()),
+            _ => {}
         }
     };
-    assert_eq!([warnings[0].topic.as_str(), &warnings[1].topic], [&first, &dlq]);
-    for warning in &warnings {
-        assert!(!warning.fatal && warning.remedy.contains("--operation DescribeConfigs"), "{warning}");
-        println!("{warning}");
-    }
+    assert_eq!(warning.topic, first);
+    assert!(!warning.fatal && warning.remedy.contains("--operation DescribeConfigs"), "{warning}");
+    println!("{warning}");
+
+    // What may not be seen may not be written either.
+    let topics = [topics.dead_letter_topic(&hidden)];
+    let refused = loop {
+        match kafka.check_topics(&topics).await {
+            Err(refused) => break refused,
+            Ok(warnings) if Instant::now() > deadline => return Err(format!("{warnings:?}").into()),
+            Ok(_) => {}
+        }
+    };
+    println!("{refused}");
+    let fatal: Vec<_> = refused.findings().iter().filter(|finding| finding.fatal).collect();
+    assert!(matches!(fatal.as_slice(), [finding] if finding.topic == hidden), "{refused}");
+    assert!(fatal[0].remedy.ends_with(&format!("--operation Write --topic {hidden}")), "{refused}");
     Ok(())
 }
 

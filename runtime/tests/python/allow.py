@@ -1,6 +1,6 @@
-"""Lets an account do one thing with a topic, and nobody else anything.
+"""Lets an account do something, and nobody else the same unless a rule allows it too.
 
-Arguments: brokers, account, topic, operation.
+Arguments: brokers, account, then for each rule what it is about (TOPIC or GROUP), its name and the operation.
 """
 
 import sys
@@ -14,17 +14,20 @@ from confluent_kafka.admin import (
     ResourceType,
 )
 
-brokers, account, topic, operation = sys.argv[1:]
-rule = AclBinding(
-    ResourceType.TOPIC,
-    topic,
-    ResourcePatternType.LITERAL,
-    f"User:{account}",
-    "*",
-    AclOperation[operation],
-    AclPermissionType.ALLOW,
-)
+brokers, account, *words = sys.argv[1:]
+rules = [
+    AclBinding(
+        ResourceType[kind],
+        name,
+        ResourcePatternType.LITERAL,
+        f"User:{account}",
+        "*",
+        AclOperation[operation],
+        AclPermissionType.ALLOW,
+    )
+    for kind, name, operation in zip(words[::3], words[1::3], words[2::3], strict=True)
+]
 # The answers come from this client, which has to stay until then.
 admin = AdminClient({"bootstrap.servers": brokers})
-for created in admin.create_acls([rule]).values():
+for created in admin.create_acls(rules).values():
     created.result(10)

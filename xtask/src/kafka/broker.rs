@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 
-use super::config::{self, Ports};
+use super::config::{self, Kind, Ports};
 use super::state::State;
-use super::{BROKERS, SASL_BROKERS, SPARE_BROKERS, SPARE_PROCESS, artifacts};
+use super::{BROKERS, PASSWORD_BROKERS, SECURED, SPARE_BROKERS, SPARE_PROCESS, artifacts, certificates};
 use crate::process;
 use crate::tools;
 
@@ -29,28 +29,32 @@ const EXTRACT_LINES: usize = 30;
 pub(super) struct Broker {
     folder: PathBuf,
     child: Child,
+    ports: Ports,
     state: State,
     keep: bool,
 }
 
 impl Broker {
     /// Starts a broker with an empty disk and waits until it answers.
-    pub(super) fn launch(folder: &Path) -> Result<Self> {
+    pub(super) fn launch(folder: &Path, kind: Kind) -> Result<Self> {
         let java = tools::java()?;
         let jars = artifacts::jars(&super::folder())?;
+        if kind == Kind::Secured {
+            certificates::make(folder)?;
+        }
         for _ in 1..PORT_TRIES {
-            match Self::launch_once(folder, &java, &jars) {
+            match Self::launch_once(folder, kind, &java, &jars) {
                 Err(_) if log(folder).contains(PORT_TAKEN) => {}
                 outcome => return outcome,
             }
         }
-        Self::launch_once(folder, &java, &jars)
+        Self::launch_once(folder, kind, &java, &jars)
     }
 
-    fn launch_once(folder: &Path, java: &Path, jars: &Path) -> Result<Self> {
+    fn launch_once(folder: &Path, kind: Kind, java: &Path, jars: &Path) -> Result<Self> {
         let ports = Ports::free()?;
-        config::write(folder, ports)?;
-        format_storage(folder, java, jars)?;
+        config::write(folder, ports, kind)?;
+        format_storage(folder, kind, java, jars)?;
         let log = File::create(config::log_file(folder)).context("cannot make the broker's log")?;
         let mut command = java_command(folder, java, jars);
         command
@@ -65,7 +69,7 @@ impl Broker {
             sasl_brokers: format!("127.0.0.1:{}", ports.sasl),
         };
         // From here on an early return ends the process.
-        let mut broker = Self { folder: folder.to_owned(), child, state, keep: false };
+        let mut broker = Self { folder: folder.to_owned(), child, ports, state, keep: false };
         broker.state.save(folder)?;
         broker.await_ready()?;
         Ok(broker)
@@ -130,7 +134,7 @@ impl Running {
     pub(crate) fn tell(&self, command: &mut Command) {
         command.env(BROKERS, &self.brokers);
         if let Some(sasl_brokers) = &self.sasl_brokers {
-            command.env(SASL_BROKERS, sasl_brokers);
+            command.env(PASSWORD_BROKERS, sasl_brokers);
         }
     }
 
@@ -162,6 +166,28 @@ impl Spare {
     }
 }
 
+/// A broker that is encrypted and asks who comes, for the tests of security. It ends with this value.
+pub(crate) struct Secured {
+    broker: Broker,
+    /// Nobody else starts or ends it meanwhile.
+    _turn: File,
+}
+
+impl Secured {
+    pub(super) fn owned(broker: Broker, turn: File) -> Self {
+        Self { broker, _turn: turn }
+    }
+
+    /// Names its listeners and the folder of the certificates in a command's environment.
+    pub(crate) fn tell(&self, command: &mut Command) {
+        let Ports { plain, sasl, tls, mutual_tls, .. } = self.broker.ports;
+        for (listener, port) in [("PLAIN", plain), ("SASL", sasl), ("TLS", tls), ("MUTUAL_TLS", mutual_tls)] {
+            command.env(format!("{SECURED}_{listener}_PORT"), port.to_string());
+        }
+        command.env(format!("{SECURED}_CERTIFICATES"), certificates::folder(&self.broker.folder));
+    }
+}
+
 /// Ends a broker that an earlier task started.
 ///
 /// # Errors
@@ -170,19 +196,25 @@ pub(super) fn end(state: &State) -> Result<()> {
     process::end(NAME, state.pid, Signal::TERM, || Ok(!process::alive(state.pid)))
 }
 
-fn format_storage(folder: &Path, java: &Path, jars: &Path) -> Result<()> {
+fn format_storage(folder: &Path, kind: Kind, java: &Path, jars: &Path) -> Result<()> {
     let data = config::data_folder(folder);
     if data.exists() {
         fs::remove_dir_all(&data).context("cannot empty the broker's disk")?;
     }
-    process::run_quiet(
-        java_command(folder, java, jars)
-            .args(["kafka.tools.StorageTool", "format", "--standalone"])
-            // Any 16 bytes do: the cluster has one node and no memory.
-            .args(["--cluster-id", "YmFiZWxxdWV1ZS10ZXN0cw", "--config"])
-            .arg(config::properties_file(folder)),
-    )
-    .context("cannot prepare the broker's disk")?;
+    let mut command = java_command(folder, java, jars);
+    command
+        .args(["kafka.tools.StorageTool", "format", "--standalone"])
+        // Any 16 bytes do: the cluster has one node and no memory.
+        .args(["--cluster-id", "YmFiZWxxdWV1ZS10ZXN0cw", "--config"])
+        .arg(config::properties_file(folder));
+    if kind == Kind::Secured {
+        for account in
+            ["SCRAM-SHA-256=[name=alice,password=alice-secret]", "SCRAM-SHA-512=[name=alice,password=alice-secret]"]
+        {
+            command.args(["--add-scram", account]);
+        }
+    }
+    process::run_quiet(&mut command).context("cannot prepare the broker's disk")?;
     Ok(())
 }
 

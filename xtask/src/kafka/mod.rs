@@ -2,12 +2,14 @@
 
 mod artifacts;
 mod broker;
+mod certificates;
 mod config;
 mod state;
 
-pub(crate) use broker::{Running, Spare};
+pub(crate) use broker::{Running, Secured, Spare};
 
 use std::env;
+use std::fs::File;
 use std::net::{TcpStream, ToSocketAddrs};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,15 +19,18 @@ use anyhow::{Result, bail};
 
 use crate::paths;
 use broker::Broker;
+use config::Kind;
 use state::State;
 
 /// Names the broker to use, as `host:port[,host:port…]`, for tests, benchmarks and examples.
 pub(crate) const BROKERS: &str = "BABELQUEUE_BROKERS";
 /// Names the same broker's listener that asks for a password.
-pub(crate) const SASL_BROKERS: &str = "BABELQUEUE_SASL_BROKERS";
+pub(crate) const PASSWORD_BROKERS: &str = "BABELQUEUE_PASSWORD_BROKERS";
 /// Names a broker that tests may suspend, and its process.
 const SPARE_BROKERS: &str = "BABELQUEUE_SPARE_BROKERS";
 const SPARE_PROCESS: &str = "BABELQUEUE_SPARE_PROCESS";
+/// Names begin so that tell of a broker that is encrypted and asks who comes.
+const SECURED: &str = "BABELQUEUE_SECURED";
 
 fn folder() -> PathBuf {
     paths::target("kafka")
@@ -42,10 +47,10 @@ pub(crate) fn start() -> Result<ExitCode> {
             eprintln!("The broker already runs (process {}).", state.pid);
             state
         }
-        None => Broker::launch(&folder())?.detach(),
+        None => Broker::launch(&folder(), Kind::Open)?.detach(),
     };
     println!("export {BROKERS}={}", state.brokers);
-    println!("export {SASL_BROKERS}={}", state.sasl_brokers);
+    println!("export {PASSWORD_BROKERS}={}", state.sasl_brokers);
     Ok(ExitCode::SUCCESS)
 }
 
@@ -96,7 +101,7 @@ pub(crate) fn start_or_use() -> Result<Running> {
             bail!("{BROKERS} names {brokers}, where nothing answers. Unset it to let a broker be started.");
         }
         eprintln!("Using the broker that {BROKERS} names: {brokers}");
-        return Ok(Running::named(brokers, env::var(SASL_BROKERS).ok()));
+        return Ok(Running::named(brokers, env::var(PASSWORD_BROKERS).ok()));
     }
     let _turn = state::take_turn(&folder())?;
     if let Some(state) = State::of_live_broker(&folder()) {
@@ -104,7 +109,7 @@ pub(crate) fn start_or_use() -> Result<Running> {
         return Ok(Running::named(state.brokers, Some(state.sasl_brokers)));
     }
     eprintln!("Starting Apache Kafka {}", artifacts::KAFKA_VERSION);
-    Ok(Running::owned(Broker::launch(&folder())?))
+    Ok(Running::owned(Broker::launch(&folder(), Kind::Open)?))
 }
 
 /// A second broker, for the tests that suspend theirs; it ends with the returned guard.
@@ -112,13 +117,29 @@ pub(crate) fn start_or_use() -> Result<Running> {
 /// # Errors
 /// If it does not come up.
 pub(crate) fn start_spare() -> Result<Spare> {
-    let folder = paths::target("kafka-spare");
+    eprintln!("Starting a second one, for the tests that suspend theirs");
+    let (broker, turn) = start_own("kafka-spare", Kind::Open)?;
+    Ok(Spare::owned(broker, turn))
+}
+
+/// A third one that is encrypted and asks who comes; it ends with the returned guard.
+///
+/// # Errors
+/// If it does not come up, or its certificates cannot be made.
+pub(crate) fn start_secured() -> Result<Secured> {
+    eprintln!("Starting a third one, for the tests of security");
+    let (broker, turn) = start_own("kafka-secured", Kind::Secured)?;
+    Ok(Secured::owned(broker, turn))
+}
+
+/// A broker that one task has for itself.
+fn start_own(folder: &str, kind: Kind) -> Result<(Broker, File)> {
+    let folder = paths::target(folder);
     let turn = state::take_turn(&folder)?;
     if let Some(left_over) = State::of_live_broker(&folder) {
         broker::end(&left_over)?;
     }
-    eprintln!("Starting a second one, for the tests that suspend theirs");
-    Ok(Spare::owned(Broker::launch(&folder)?, turn))
+    Ok((Broker::launch(&folder, kind)?, turn))
 }
 
 fn reachable(brokers: &str) -> bool {

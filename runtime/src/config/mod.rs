@@ -1,9 +1,20 @@
 //! Connection settings: validated once, across fields, before anything starts. Values never appear in errors.
 
+mod env;
+mod error;
+mod file;
+mod security;
+
 #[cfg(feature = "testing")]
 use std::sync::Arc;
 use std::{fmt, time::Duration};
 
+use self::security::Security;
+pub(crate) use self::{env::apply as apply_environment, file::apply as apply_file};
+pub use self::{
+    error::ConfigError,
+    security::{Sasl, Tls},
+};
 #[cfg(feature = "testing")]
 use crate::lab::Lab;
 use crate::time::Clock;
@@ -38,56 +49,6 @@ pub(crate) enum Scope {
     Consumer,
 }
 
-/// Why settings were not taken. The text names settings, never their values.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConfigError {
-    /// No broker was named.
-    #[error("no brokers: give `host:port`, several separated by commas{hint}")]
-    NoBrokers {
-        /// Where they were looked for.
-        hint: &'static str,
-    },
-    /// A property that this crate sets itself.
-    #[error("property `{name}` cannot be set: {reason}")]
-    Owned {
-        /// The property.
-        name: String,
-        /// What to do instead.
-        reason: &'static str,
-    },
-    /// A property that librdkafka does not take.
-    #[error("property `{name}` is not accepted: {reason}")]
-    Property {
-        /// The property.
-        name: String,
-        /// Why not.
-        reason: String,
-    },
-    /// A setting outside its range.
-    #[error("`{name}` {reason}")]
-    Setting {
-        /// The setting.
-        name: &'static str,
-        /// The rule that it breaks.
-        reason: &'static str,
-    },
-    /// Retry topics that cannot work.
-    #[error("the retry topics of `{topic}`: {reason}")]
-    RetryTopics {
-        /// The work topic.
-        topic: String,
-        /// Why not.
-        reason: &'static str,
-    },
-    /// Settings that do not go together, as librdkafka says when its client is made.
-    #[error("the Kafka client does not start with these settings: {reason}")]
-    Client {
-        /// What it says.
-        reason: String,
-    },
-}
-
 /// Connection settings as they were given.
 #[derive(Clone)]
 pub(crate) struct Config {
@@ -97,6 +58,7 @@ pub(crate) struct Config {
     pub(crate) clock: Clock,
     #[cfg(feature = "testing")]
     pub(crate) lab: Option<Arc<Lab>>,
+    pub(crate) security: Security,
     properties: Vec<(Scope, String, String)>,
 }
 
@@ -109,6 +71,7 @@ impl Config {
             clock: Clock::default(),
             #[cfg(feature = "testing")]
             lab: None,
+            security: Security::default(),
             properties: Vec::new(),
         }
     }
@@ -136,9 +99,16 @@ impl Config {
                 reason: "has to be between 1 ms and 24 days",
             });
         }
+        self.security.validate()?;
+        let typed = self.security.properties();
         for (_, name, _) in &self.properties {
             if let Some((_, reason)) = OWNED.iter().find(|(owned, _)| owned == name) {
                 return Err(ConfigError::Owned { name: name.clone(), reason });
+            }
+            // By one of its two names it would win or lose by chance.
+            let same = if name == "sasl.mechanisms" { "sasl.mechanism" } else { name };
+            if typed.iter().any(|(set, _)| *set == same) {
+                return Err(ConfigError::Owned { name: name.clone(), reason: "`tls` or `sasl` has set it" });
             }
         }
         Ok(())
@@ -152,6 +122,7 @@ impl fmt::Debug for Config {
             .field("brokers", &self.brokers)
             .field("client_id", &self.client_id)
             .field("delivery_timeout", &self.delivery_timeout)
+            .field("security", &self.security)
             .field("properties", &names)
             .finish()
     }
@@ -176,6 +147,22 @@ mod tests {
         config.set(Scope::Both, "sasl.password".to_owned(), "hunter2".to_owned());
         assert!(config.validate().is_ok());
         assert!(!format!("{config:?}").contains("hunter2"));
+    }
+
+    #[test]
+    fn a_property_that_contradicts_a_typed_setting_is_refused() {
+        for name in ["security.protocol", "sasl.mechanism", "sasl.mechanisms", "sasl.password", "ssl.ca.pem"] {
+            let mut config = Config::new("localhost:9092".to_owned());
+            config.set(Scope::Both, name.to_owned(), "x".to_owned());
+            assert_eq!(config.validate(), Ok(()), "{name}");
+            config.security =
+                Security { tls: Some(Tls::ca_pem("x")), sasl: Some(Sasl::scram_sha_256("alice", "secret")) };
+            assert!(matches!(config.validate(), Err(ConfigError::Owned { .. })), "{name}");
+        }
+        let mut config = Config::new("localhost:9092".to_owned());
+        config.security.tls = Some(Tls::ca_pem("x"));
+        config.set(Scope::Both, "ssl.endpoint.identification.algorithm".to_owned(), "none".to_owned());
+        assert_eq!(config.validate(), Ok(()));
     }
 
     #[test]
