@@ -376,10 +376,17 @@ mod tests {
 
     #[test]
     fn tls_without_its_feature_is_refused_by_the_name_of_the_feature() {
-        let built = Kafka::builder().brokers("localhost:9093").tls(Tls::system_roots()).build();
-        match cfg!(feature = "tls") {
-            true => assert!(built.is_ok(), "{built:?}"),
-            false => assert!(matches!(built, Err(ConfigError::Feature { feature: "tls", .. })), "{built:?}"),
+        let builder = || Kafka::builder().brokers("localhost:9093");
+        for built in [
+            builder().tls(Tls::system_roots()).build(),
+            builder().sasl(Sasl::scram_sha_256("alice", "secret")).build(),
+            builder().property("security.protocol", "SASL_SSL").build(),
+            builder().property("ssl.endpoint.identification.algorithm", "none").build(),
+        ] {
+            match cfg!(feature = "tls") {
+                true => assert!(built.is_ok(), "{built:?}"),
+                false => assert!(matches!(built, Err(ConfigError::Feature { feature: "tls", .. })), "{built:?}"),
+            }
         }
     }
 

@@ -52,9 +52,23 @@ pub(crate) fn check(config: &Config) -> Result<(), ConfigError> {
 
 /// The same for one property.
 pub(crate) fn check_property(name: &str, value: &str) -> Result<(), ConfigError> {
+    if let Some(what) = needs_openssl(name, value)
+        && !has_openssl()?
+    {
+        return Err(ConfigError::Feature { what, feature: "tls" });
+    }
     match ClientConfig::new().set(name, value).create_native_config().map_err(refused) {
         Err(ConfigError::Property { reason, .. }) => Err(ConfigError::Property { name: name.to_owned(), reason }),
         result => result.map(drop),
+    }
+}
+
+fn needs_openssl(name: &str, value: &str) -> Option<&'static str> {
+    let value = value.to_ascii_lowercase();
+    match name {
+        "security.protocol" if value.contains("ssl") => Some("TLS"),
+        "sasl.mechanism" | "sasl.mechanisms" if value.contains("scram") => Some("SCRAM"),
+        _ => name.starts_with("ssl.").then_some("TLS"),
     }
 }
 
