@@ -18,7 +18,7 @@ use super::{
     errors,
     lanes::{Lane, Lanes},
     probe::Probe,
-    source::SourceEvent,
+    source::{SourceEvent, SourceSettings},
     standing::Standing,
     troubles::Troubles,
     waker::Waker,
@@ -47,20 +47,18 @@ pub(super) struct Group {
 
 impl Group {
     pub(super) fn new(
-        name: &str,
-        topics: Vec<String>,
+        settings: &SourceSettings,
         standing: Arc<Standing>,
         commit_count: Option<Arc<CommitCount>>,
-        revoke_timeout: Duration,
         waker: Arc<Waker>,
         events: UnboundedSender<SourceEvent>,
         probe: Arc<Probe>,
     ) -> Self {
         Self {
-            name: name.to_owned(),
-            topics,
+            name: settings.group.clone(),
+            topics: settings.read.topics(),
             commit_count,
-            revoke_timeout,
+            revoke_timeout: settings.revoke_timeout,
             standing,
             waker,
             committer: Mutex::default(),

@@ -91,7 +91,7 @@ pub(crate) enum Read {
 }
 
 impl Read {
-    fn topics(&self) -> Vec<String> {
+    pub(super) fn topics(&self) -> Vec<String> {
         match self {
             Self::Topics(topics) => topics.clone(),
             Self::TopicToEnd(topic) => vec![topic.clone()],
@@ -161,16 +161,7 @@ impl Source {
         let failed = |reason: String| ConfigError::Client { reason };
         let waker = Arc::<Waker>::default();
         let commit_count = settings.commit_count.map(|every| Arc::new(CommitCount::new(every, Arc::clone(&waker))));
-        let group = Group::new(
-            &settings.group,
-            settings.read.topics(),
-            standing,
-            commit_count.clone(),
-            settings.revoke_timeout,
-            Arc::clone(&waker),
-            send,
-            Probe::new(config),
-        );
+        let group = Group::new(settings, standing, commit_count.clone(), Arc::clone(&waker), send, Probe::new(config));
         let mut client = settings::consumer(config, &settings.group);
         if !matches!(settings.read, Read::Topics(_)) {
             client.set("enable.partition.eof", "true");
