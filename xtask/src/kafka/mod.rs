@@ -2,10 +2,12 @@
 
 mod artifacts;
 mod broker;
+mod cluster;
 mod config;
 mod state;
 
 pub(crate) use broker::{Running, Spare};
+pub(crate) use cluster::Cluster;
 
 use std::env;
 use std::net::{TcpStream, ToSocketAddrs};
