@@ -5,7 +5,7 @@ use std::io;
 
 use rdkafka::{
     ClientConfig,
-    admin::{AdminClient, AdminOptions, AlterConfig, ConfigSource, NewTopic, ResourceSpecifier, TopicReplication},
+    admin::{AdminClient, AdminOptions, NewTopic, TopicReplication},
     client::DefaultClientContext,
 };
 use std::time::Duration;
@@ -79,39 +79,6 @@ impl Admin {
         let new = NewTopic::new(name, partitions, TopicReplication::Fixed(replicas));
         for created in self.0.create_topics([&new], &options()).await? {
             created.map_err(|(topic, code)| format!("{topic}: {code}"))?;
-        }
-        Ok(())
-    }
-
-    /// The settings that a topic has of its own.
-    async fn settings(&self, topic: &str) -> Result<Vec<(String, String)>> {
-        let mut settings = Vec::new();
-        for described in self.0.describe_configs([&ResourceSpecifier::Topic(topic)], &options()).await? {
-            let entries = described.map_err(|code| format!("{topic}: {code}"))?.entries;
-            let own = entries.into_iter().filter(|entry| entry.source == ConfigSource::DynamicTopic);
-            settings.extend(own.map(|entry| (entry.name, entry.value.unwrap_or_default())));
-        }
-        Ok(settings)
-    }
-
-    /// A setting that a topic has of its own.
-    pub(crate) async fn setting(&self, topic: &str, name: &str) -> Result<Option<String>> {
-        Ok(self.settings(topic).await?.into_iter().find(|(own, _)| own == name).map(|(_, value)| value))
-    }
-
-    /// Sets a topic's setting, or takes it back to what it is by default.
-    pub(crate) async fn set(&self, topic: &str, name: &str, value: Option<&str>) -> Result<()> {
-        let settings = self.settings(topic).await?;
-        // What is not named is taken back, too.
-        let mut change = AlterConfig::new(ResourceSpecifier::Topic(topic));
-        for (own, value) in settings.iter().filter(|(own, _)| own != name) {
-            change = change.set(own, value);
-        }
-        if let Some(value) = value {
-            change = change.set(name, value);
-        }
-        for altered in self.0.alter_configs([&change], &options()).await? {
-            altered.map_err(|(_, code)| format!("{topic}: {code}"))?;
         }
         Ok(())
     }

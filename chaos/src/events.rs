@@ -1,20 +1,19 @@
-//! What happens to members, brokers and topics, by a schedule that the seed gives. Each lane does one thing at a time, and
+//! What happens to members and brokers, by a schedule that the seed gives. Each lane does one thing at a time, and
 //! ends when nothing more is published and each thing has happened at least once.
 
 use std::{
     collections::BTreeMap,
-    future::Future,
     sync::{Arc, Mutex, PoisonError},
-    time::{Duration, Instant},
+    time::Instant,
 };
 
 use tokio::sync::watch;
 
 use crate::{
-    brokers::{Admin, Ask, Brokers},
+    brokers::{Ask, Brokers},
     director::Result,
     line::Teller,
-    member::{SESSION, retry_topics},
+    member::SESSION,
     members::Members,
     plan::Order,
     random::Random,
@@ -160,59 +159,4 @@ pub(crate) async fn of_brokers(scene: &Scene) -> Result<()> {
             }
         })
         .await
-}
-
-/// How many replicas have to have a record before its write is acknowledged.
-const IN_SYNC: &str = "min.insync.replicas";
-const MORE_THAN_THERE_ARE: &str = "4";
-
-#[derive(Clone, Copy)]
-enum OfTopics {
-    RetryRefused,
-    DeadLettersRefused,
-}
-
-/// Topics refuse what is written to them.
-pub(crate) async fn of_topics(scene: &Scene, orders: &[Order], admin: &Admin) -> Result<()> {
-    let kinds =
-        orders.iter().flat_map(|order| [(OfTopics::RetryRefused, *order), (OfTopics::DeadLettersRefused, *order)]);
-    scene
-        .rounds("topics", &kinds.collect::<Vec<_>>(), async |(kind, order), random| {
-            tokio::time::sleep(random.millis(500, 3000)).await;
-            let topics = retry_topics(order);
-            // Not by their size: what a dead-letter topic finds too large for a moment loses its value for good.
-            let (refused, what): (Vec<_>, _) = match kind {
-                OfTopics::RetryRefused => (topics.retry_topic_names(), "retry topics refused writes"),
-                OfTopics::DeadLettersRefused => (
-                    topics.dead_letter_topic_name().map(str::to_owned).into_iter().collect(),
-                    "dead-letter topic refused writes",
-                ),
-            };
-            let mut before = Vec::new();
-            for topic in &refused {
-                before.push(until_done(|| admin.setting(topic, IN_SYNC)).await?);
-            }
-            scene.note(what, &format!(", order by {}", order.name()));
-            for topic in &refused {
-                until_done(|| admin.set(topic, IN_SYNC, Some(MORE_THAN_THERE_ARE))).await?;
-            }
-            tokio::time::sleep(random.millis(4000, 8000)).await;
-            for (topic, before) in refused.iter().zip(&before) {
-                until_done(|| admin.set(topic, IN_SYNC, before.as_deref())).await?;
-            }
-            Ok(())
-        })
-        .await
-}
-
-/// Brokers may be down.
-async fn until_done<T, F: Future<Output = Result<T>>>(mut act: impl FnMut() -> F) -> Result<T> {
-    let deadline = Instant::now() + Duration::from_secs(90);
-    loop {
-        match act().await {
-            Err(error) if Instant::now() > deadline => return Err(error),
-            Err(_) => tokio::time::sleep(Duration::from_millis(300)).await,
-            done => return done,
-        }
-    }
 }

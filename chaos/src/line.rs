@@ -36,8 +36,8 @@ pub(crate) enum Line {
     Waits { order: Order, number: u64, attempts: u32, due: i64 },
     /// A record lies on the dead-letter topic.
     Dead { order: Order, number: u64 },
-    /// The group has committed this offset. What lies on the other topics by then was told before.
-    Committed { at: Place, offset: i64 },
+    /// The group had committed this offset then (Unix milliseconds). What lay on the other topics by then was told before.
+    Committed { at: Place, offset: i64, seen: i64 },
     /// The partition ends there by now.
     End { at: Place, offset: i64 },
     /// So many records of the topic are acknowledged.
@@ -71,7 +71,7 @@ impl fmt::Display for Line {
                 write!(f, "waits {} {number} {attempts} {due}", order.name())
             }
             Self::Dead { order, number } => write!(f, "dead {} {number}", order.name()),
-            Self::Committed { at, offset } => write!(f, "committed {at} {offset}"),
+            Self::Committed { at, offset, seen } => write!(f, "committed {at} {offset} {seen}"),
             Self::End { at, offset } => write!(f, "end {at} {offset}"),
             Self::Published { order, count } => write!(f, "published {} {count}", order.name()),
             Self::Brokers { able } => write!(f, "brokers {able}"),
@@ -118,7 +118,7 @@ impl Line {
             "commit-failed" => Self::CommitFailed { member: number!(), order: order!() },
             "waits" => Self::Waits { order: order!(), number: number!(), attempts: number!(), due: number!() },
             "dead" => Self::Dead { order: order!(), number: number!() },
-            "committed" => Self::Committed { at: place!(), offset: number!() },
+            "committed" => Self::Committed { at: place!(), offset: number!(), seen: number!() },
             "end" => Self::End { at: place!(), offset: number!() },
             "published" => Self::Published { order: order!(), count: number!() },
             "brokers" => Self::Brokers { able: number!() },
@@ -166,7 +166,7 @@ mod tests {
             Line::CommitFailed { member, order },
             Line::Waits { order, number, attempts, due: 1 },
             Line::Dead { order, number },
-            Line::Committed { at, offset },
+            Line::Committed { at, offset, seen: 9 },
             Line::End { at, offset },
             Line::Published { order, count: 5 },
             Line::Brokers { able: false },

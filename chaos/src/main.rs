@@ -33,7 +33,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
-            ExitCode::FAILURE
+            if error.contains("FencedInstanceId") { ExitCode::from(member::FENCED) } else { ExitCode::FAILURE }
         }
     }
 }

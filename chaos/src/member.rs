@@ -21,6 +21,9 @@ const DELIVERY_TIMEOUT: Duration = Duration::from_secs(3);
 /// The shortest that a broker takes.
 pub(crate) const SESSION: Duration = Duration::from_secs(6);
 
+/// The exit code of a member that the group has put out for another one of its name.
+pub(crate) const FENCED: u8 = 3;
+
 pub(crate) fn topic(order: Order) -> String {
     format!("chaos-{}", order.name())
 }

@@ -3,6 +3,7 @@
 use std::{
     fs::File,
     io,
+    os::unix::process::ExitStatusExt as _,
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     sync::{
@@ -14,7 +15,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::{director::Result, plan::Order};
+use crate::{director::Result, member::FENCED, plan::Order};
 
 /// Longer than a member's own time for an orderly end: consumer and reinjector each have ten seconds, and the sending
 /// client five.
@@ -31,6 +32,8 @@ pub(crate) struct Starter {
     pub(crate) ids: AtomicU32,
     /// What members did that they should not.
     pub(crate) faults: Mutex<Vec<String>>,
+    /// Members that ended as a request of the one before them, killed since, was served after theirs.
+    pub(crate) fenced: AtomicU32,
 }
 
 impl Starter {
@@ -162,7 +165,9 @@ impl Members {
                 None => tokio::time::sleep(Duration::from_millis(20)).await,
             }
         };
-        if !status.is_some_and(|status| status.success()) {
+        // A member that has just been started does not listen yet.
+        let well = |status: ExitStatus| status.success() || status.signal() == Some(Signal::TERM.as_raw());
+        if !status.is_some_and(well) {
             let how = status.map_or_else(|| format!("not within {END:?}"), |status| status.to_string());
             self.starter.fault(format!("{} member {} was asked to end: {how}", self.order.name(), running.id));
         }
@@ -172,7 +177,10 @@ impl Members {
     fn complain_if_ended(&mut self, index: usize) -> Result<()> {
         let (_, running) = &mut self.slots[index];
         if let Some(status) = running.child.try_wait()? {
-            let status: ExitStatus = status;
+            if status.code() == Some(i32::from(FENCED)) {
+                self.starter.fenced.fetch_add(1, Ordering::Relaxed);
+                return self.start_again(index);
+            }
             self.starter.fault(format!("{} member {} ended by itself: {status}", self.order.name(), running.id));
             self.start_again(index)?;
         }

@@ -16,7 +16,7 @@ use rdkafka::{
 };
 
 use crate::{
-    line::{Line, Place, Teller},
+    line::{Line, Place, Teller, unix_ms},
     member::{group, retry_topics, topic},
     plan::{Order, PARTITIONS, TIERS},
 };
@@ -49,6 +49,8 @@ pub(crate) struct Observer {
     groups: Vec<(Order, BaseConsumer)>,
     reader: BaseConsumer,
     others: HashMap<(String, i32), Other>,
+    /// What was seen to be committed and is told when the other topics can be read.
+    committed: Vec<Line>,
 }
 
 impl Observer {
@@ -70,7 +72,7 @@ impl Observer {
         reader.assign(&list)?;
         let groups =
             orders.iter().map(|order| Ok((*order, client(brokers, &group(*order))?))).collect::<Result<_>>()?;
-        Ok(Self { ledger, groups, reader, others })
+        Ok(Self { ledger, groups, reader, others, committed: Vec::new() })
     }
 
     /// Looks again and again, and once more when it is told to end.
@@ -101,14 +103,15 @@ impl Observer {
     /// In this order: what is committed, where the other topics end, what lies there up to that. A record whose write was
     /// acknowledged before its commit is read before that commit is told.
     fn round(&mut self) -> std::result::Result<(), Trouble> {
-        let mut committed = Vec::new();
         for (order, client) in &self.groups {
             let mut list = TopicPartitionList::new();
             list.add_partition_range(&topic(*order), 0, PARTITIONS - 1);
             for each in client.committed_offsets(list, ANSWER).map_err(Trouble::from)?.elements() {
                 each.error().map_err(Trouble::from)?;
                 if let Offset::Offset(offset) = each.offset() {
-                    committed.push((Place { order: *order, partition: each.partition() }, offset));
+                    let seen = i64::try_from(unix_ms()).unwrap_or(i64::MAX);
+                    let at = Place { order: *order, partition: each.partition() };
+                    self.committed.push(Line::Committed { at, offset, seen });
                 }
             }
         }
@@ -120,8 +123,8 @@ impl Observer {
             ends.push(((topic.clone(), *partition), end));
         }
         self.read_to(&ends)?;
-        for (at, offset) in committed {
-            self.ledger.tell(&Line::Committed { at, offset }).map_err(|error| Trouble::Other(error.into()))?;
+        for line in self.committed.drain(..) {
+            self.ledger.tell(&line).map_err(|error| Trouble::Other(error.into()))?;
         }
         for (order, client) in &self.groups {
             for partition in 0..PARTITIONS {

@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     line::{Line, Place},
-    plan::{Fails, KEYS, Order, PARTITIONS, Plan},
+    plan::{Fails, KEYS, Order, PARTITIONS, Plan, TIERS},
 };
 
 /// How far the clocks of a broker and of a reinjector on one machine may be apart, in milliseconds.
@@ -130,7 +130,7 @@ impl Topic {
                 }
             }
             Line::Dead { number, .. } => self.dead(now, number, faults),
-            Line::Committed { at, offset } => self.committed(at, offset, faults),
+            Line::Committed { at, offset, seen } => self.committed(at, offset, seen, faults),
             Line::End { at, offset } => {
                 if let Some(partition) = self.partition(at) {
                     partition.end = partition.end.max(offset);
@@ -265,11 +265,14 @@ impl Topic {
         }
     }
 
-    fn committed(&mut self, at: Place, offset: i64, faults: &mut Vec<Fault>) {
+    fn committed(&mut self, at: Place, offset: i64, seen: i64, faults: &mut Vec<Fault>) {
         let Self { numbers, due, plan, partitions, figures, .. } = self;
         let lies_elsewhere = |number: u64, attempts: u32| {
             let dead = usize::try_from(number).ok().and_then(|number| numbers.get(number)).is_some_and(|it| it.dead);
-            due.contains_key(&(number, attempts + 1)) || (dead && plan.fails(number) == Fails::Always)
+            // A retry topic has the broker's time of the write.
+            let tier = TIERS.get(attempts as usize).map_or(0, |tier| i64::try_from(tier.as_millis()).unwrap_or(0));
+            let waits = due.get(&(number, attempts + 1)).is_some_and(|due| due - tier <= seen + CLOCKS);
+            waits || (dead && plan.fails(number) == Fails::Always)
         };
         let Some(partition) = usize::try_from(at.partition).ok().and_then(|index| partitions.get_mut(index)) else {
             return;
@@ -282,7 +285,7 @@ impl Topic {
                     format!("no handler has ended with number {number} at")
                 }
                 Record { what: Some((number, _)), .. } => {
-                    format!("number {number} has failed and is on no other topic:")
+                    format!("number {number} has failed and was on no other topic:")
                 }
             };
             let text = format!("{at}: {offset} is committed, {what} offset {unfinished}");
