@@ -126,6 +126,6 @@ mod tests {
         let plan = Plan { seed: 1 };
         let twice = (0..10_000).find(|number| plan.fails(*number) == Fails::Times(2)).unwrap();
         assert_eq!([0, 1, 2].map(|attempts| plan.fails_now(twice, attempts)), [true, true, false]);
-        assert!(TRIES == 3);
+        assert_eq!(TRIES, 3);
     }
 }
