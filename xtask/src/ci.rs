@@ -32,7 +32,9 @@ pub(crate) fn run() -> Result<()> {
     announce("the examples as a newcomer runs them");
     run_ok(cargo("run -p orders").env_remove(crate::kafka::BROKERS))?;
     run_ok(&mut cargo("run -p alerts"))?;
-    run_ok(cargo("run -p orders --bin failing").env_remove(crate::kafka::BROKERS))
+    run_ok(cargo("run -p orders --bin failing").env_remove(crate::kafka::BROKERS))?;
+    announce("members and brokers in trouble: nothing lost, nothing out of order");
+    crate::chaos::run(&["--records", "100000", "--seed", "1"])
 }
 
 fn announce(what: &str) {

@@ -3,6 +3,7 @@
 mod archive;
 mod bench;
 mod cargo;
+mod chaos;
 mod ci;
 mod conformance;
 mod fuzz;
@@ -38,7 +39,10 @@ Usage: cargo xtask <command>
                  feed the generator and the evolution gate with random schema folders, and what reads
                  messages with random ones: ten minutes in all, unless told otherwise. What fails is
                  kept in target/faults/, and --input tries it again
-  ci             check formatting, lints, documentation and the example
+  chaos [--records n] [--seed n] [--order partition|key|unordered|all] [--brokers 1|3]
+                 members killed and suspended, brokers down, writes refused: a ledger in another process
+                 says whether anything was lost, committed too early or out of order
+  ci             check formatting, lints, documentation and the examples; a short chaos
   kafka start    start an Apache Kafka broker of this checkout and leave it running
   kafka stop     stop it
   kafka status   say whether it runs; exit code 1 if it does not
@@ -83,6 +87,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["schema-suite", words @ ..] => schema_suite::run(words),
         ["bench", arguments @ ..] => bench::run(arguments).map(|()| ExitCode::SUCCESS),
         ["fuzz", words @ ..] => fuzz::run(words).map(|()| ExitCode::SUCCESS),
+        ["chaos", words @ ..] => chaos::run(words).map(|()| ExitCode::SUCCESS),
         ["ci"] => ci::run().map(|()| ExitCode::SUCCESS),
         ["kafka", "start"] => kafka::start(),
         ["kafka", "stop"] => kafka::stop(),

@@ -121,6 +121,16 @@ pub(crate) fn spawn_in_own_group(command: &mut Command) -> Result<Child> {
     command.stdin(Stdio::null()).process_group(0).spawn().with_context(|| format!("cannot start `{}`", line(command)))
 }
 
+/// As [`spawn_in_own_group`], with pipes to ask and to answer.
+///
+/// # Errors
+/// If it cannot be started.
+pub(crate) fn spawn_in_conversation(command: &mut Command) -> Result<Child> {
+    check_interrupted()?;
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).process_group(0);
+    command.spawn().with_context(|| format!("cannot start `{}`", line(command)))
+}
+
 /// Waits for a child in the given way; on Ctrl-C its whole group ends.
 ///
 /// # Errors

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use rustix::process::Signal;
 
-use super::config::{self, Kind, Ports};
+use super::config::{self, Kind, Place, Ports};
 use super::state::State;
 use super::{BROKERS, PASSWORD_BROKERS, SECURED, SPARE_BROKERS, SPARE_PROCESS, artifacts, certificates};
 use crate::process;
@@ -17,6 +17,7 @@ use crate::tools;
 
 /// A start takes 2.5 s on two idle cores.
 const START_DEADLINE: Duration = Duration::from_secs(90);
+const HEAP: [&str; 2] = ["-Xms256m", "-Xmx512m"];
 const POLL: Duration = Duration::from_millis(50);
 const NAME: &str = "the broker";
 const READY: &str = "Kafka Server started";
@@ -53,16 +54,9 @@ impl Broker {
 
     fn launch_once(folder: &Path, kind: Kind, java: &Path, jars: &Path) -> Result<Self> {
         let ports = Ports::free()?;
-        config::write(folder, ports, kind)?;
+        config::write(folder, Place { node: 1, nodes: &[ports] }, kind)?;
         format_storage(folder, kind, java, jars)?;
-        let log = File::create(config::log_file(folder)).context("cannot make the broker's log")?;
-        let mut command = java_command(folder, java, jars);
-        command
-            .args(["-Xms256m", "-Xmx512m", "-XX:+ExitOnOutOfMemoryError", "kafka.Kafka"])
-            .arg(config::properties_file(folder))
-            .stderr(log.try_clone()?)
-            .stdout(log);
-        let child = process::spawn_in_own_group(&mut command)?;
+        let child = start_process(folder, java, jars, &HEAP)?;
         let state = State {
             pid: process::raw_pid(&child),
             brokers: format!("127.0.0.1:{}", ports.plain),
@@ -76,24 +70,7 @@ impl Broker {
     }
 
     fn await_ready(&mut self) -> Result<()> {
-        let deadline = Instant::now() + START_DEADLINE;
-        loop {
-            process::check_interrupted()?;
-            let log = log(&self.folder);
-            if log.contains(READY) {
-                return Ok(());
-            }
-            let trouble = if let Some(status) = self.child.try_wait()? {
-                format!("the broker ended while it started: {status}")
-            } else if Instant::now() >= deadline {
-                format!("the broker did not start within {} s", START_DEADLINE.as_secs())
-            } else {
-                thread::sleep(POLL);
-                continue;
-            };
-            let file = config::log_file(&self.folder);
-            bail!("{trouble}. From {}:\n{}", file.display(), extract(&log));
-        }
+        await_ready(&self.folder, &mut self.child)
     }
 
     /// Leaves the broker running after this process.
@@ -196,15 +173,60 @@ pub(super) fn end(state: &State) -> Result<()> {
     process::end(NAME, state.pid, Signal::TERM, || Ok(!process::alive(state.pid)))
 }
 
-fn format_storage(folder: &Path, kind: Kind, java: &Path, jars: &Path) -> Result<()> {
+/// Starts the process of a broker whose settings and disk are there. It logs to an empty file.
+///
+/// # Errors
+/// If it cannot be started.
+pub(super) fn start_process(folder: &Path, java: &Path, jars: &Path, options: &[&str]) -> Result<Child> {
+    let log = File::create(config::log_file(folder)).context("cannot make the broker's log")?;
+    let mut command = java_command(folder, java, jars);
+    command
+        .args(options)
+        .args(["-XX:+ExitOnOutOfMemoryError", "kafka.Kafka"])
+        .arg(config::properties_file(folder))
+        .stderr(log.try_clone()?)
+        .stdout(log);
+    process::spawn_in_own_group(&mut command)
+}
+
+/// Waits until a broker that was started answers.
+///
+/// # Errors
+/// If it ends, or takes too long; on Ctrl-C.
+pub(super) fn await_ready(folder: &Path, child: &mut Child) -> Result<()> {
+    let deadline = Instant::now() + START_DEADLINE;
+    loop {
+        process::check_interrupted()?;
+        let log = log(folder);
+        if log.contains(READY) {
+            return Ok(());
+        }
+        let trouble = if let Some(status) = child.try_wait()? {
+            format!("the broker ended while it started: {status}")
+        } else if Instant::now() >= deadline {
+            format!("the broker did not start within {} s", START_DEADLINE.as_secs())
+        } else {
+            thread::sleep(POLL);
+            continue;
+        };
+        let file = config::log_file(folder);
+        bail!("{trouble}. From {}:\n{}", file.display(), extract(&log));
+    }
+}
+
+/// Makes the disk of a broker empty and ready.
+///
+/// # Errors
+/// If it cannot be emptied or prepared.
+pub(super) fn format_storage(folder: &Path, kind: Kind, java: &Path, jars: &Path) -> Result<()> {
     let data = config::data_folder(folder);
     if data.exists() {
         fs::remove_dir_all(&data).context("cannot empty the broker's disk")?;
     }
     let mut command = java_command(folder, java, jars);
     command
-        .args(["kafka.tools.StorageTool", "format", "--standalone"])
-        // Any 16 bytes do: the cluster has one node and no memory.
+        .args(["kafka.tools.StorageTool", "format"])
+        // Any 16 bytes do: no cluster outlives its tests.
         .args(["--cluster-id", "YmFiZWxxdWV1ZS10ZXN0cw", "--config"])
         .arg(config::properties_file(folder));
     if kind == Kind::Secured {

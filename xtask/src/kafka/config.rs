@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 
 use super::certificates;
 use crate::net::free_ports;
@@ -30,10 +30,15 @@ pub(super) struct Ports {
 }
 
 impl Ports {
+    pub(super) const COUNT: usize = 5;
+
     /// Ports that are free now. Another program may take one before the broker does.
     pub(super) fn free() -> Result<Self> {
-        let [plain, sasl, controller, tls, mutual_tls] = free_ports()?;
-        Ok(Self { plain, sasl, controller, tls, mutual_tls })
+        Ok(Self::of(&free_ports()?))
+    }
+
+    pub(super) fn of(&[plain, sasl, controller, tls, mutual_tls]: &[u16; Self::COUNT]) -> Self {
+        Self { plain, sasl, controller, tls, mutual_tls }
     }
 }
 
@@ -53,16 +58,32 @@ pub(super) fn log_settings_file(folder: &Path) -> PathBuf {
     folder.join("log4j2.properties")
 }
 
+/// The place of a broker among those of its cluster.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// Which of the nodes it is, from 1.
+    pub(super) node: usize,
+    /// The ports of all nodes, in their order.
+    pub(super) nodes: &'a [Ports],
+}
+
+impl Place<'_> {
+    fn ports(self) -> Option<Ports> {
+        self.nodes.get(self.node.checked_sub(1)?).copied()
+    }
+}
+
 /// Writes all settings files.
 ///
 /// # Errors
-/// If a file cannot be written.
-pub(super) fn write(folder: &Path, ports: Ports, kind: Kind) -> Result<()> {
+/// If a file cannot be written, or the place is none of its cluster.
+pub(super) fn write(folder: &Path, place: Place<'_>, kind: Kind) -> Result<()> {
+    let ports = place.ports().context("no such node")?;
     let security = match kind {
         Kind::Open => open(ports),
         Kind::Secured => secured(folder, ports),
     };
-    let text = format!("{security}{}", server_properties(&data_folder(folder), ports));
+    let text = format!("{security}{}", server_properties(&data_folder(folder), place));
     fs::write(properties_file(folder), text)?;
     fs::write(log_settings_file(folder), LOG_SETTINGS)?;
     Ok(())
@@ -119,12 +140,21 @@ allow.everyone.if.no.acl.found=false
     )
 }
 
-fn server_properties(data: &Path, Ports { controller, .. }: Ports) -> String {
+/// Replicas of a topic, where there are as many brokers.
+const MOST_REPLICAS: usize = 3;
+
+fn server_properties(data: &Path, place: Place<'_>) -> String {
+    let node = place.node;
+    let voters: Vec<_> = (1..).zip(place.nodes).map(|(id, at)| format!("{id}@127.0.0.1:{}", at.controller)).collect();
+    let voters = voters.join(",");
+    let replicas = place.nodes.len().min(MOST_REPLICAS);
+    // A majority: what is acknowledged outlives one broker, and one may be missing.
+    let in_sync = replicas / 2 + 1;
     let data = path(data);
     format!(
         r#"process.roles=broker,controller
-node.id=1
-controller.quorum.bootstrap.servers=127.0.0.1:{controller}
+node.id={node}
+controller.quorum.voters={voters}
 controller.listener.names=CONTROLLER
 inter.broker.listener.name=PLAINTEXT
 log.dirs={data}
@@ -132,12 +162,15 @@ log.dirs={data}
 authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer
 super.users=User:ANONYMOUS
 
-# One node: every internal topic has one replica.
-offsets.topic.replication.factor=1
-transaction.state.log.replication.factor=1
-transaction.state.log.min.isr=1
-share.coordinator.state.topic.replication.factor=1
-share.coordinator.state.topic.min.isr=1
+# All topics, the internal ones too.
+default.replication.factor={replicas}
+min.insync.replicas={in_sync}
+offsets.topic.replication.factor={replicas}
+offsets.topic.num.partitions=8
+transaction.state.log.replication.factor={replicas}
+transaction.state.log.min.isr={in_sync}
+share.coordinator.state.topic.replication.factor={replicas}
+share.coordinator.state.topic.min.isr={in_sync}
 
 # Tests wait for groups to form, and one consumer is a whole group.
 group.initial.rebalance.delay.ms=0
@@ -155,11 +188,14 @@ mod tests {
 
     #[test]
     fn every_listener_has_its_own_port_and_topics_are_not_made_by_themselves() {
-        let ports = Ports { plain: 1111, sasl: 2222, controller: 3333, tls: 4444, mutual_tls: 5555 };
-        let text = open(ports) + &server_properties(Path::new("/data/kafka"), ports);
+        let ports = Ports::of(&[1111, 2222, 3333, 4444, 5555]);
+        let place = Place { node: 1, nodes: &[ports] };
+        let text = open(ports) + &server_properties(Path::new("/data/kafka"), place);
         for line in [
             "listeners=PLAINTEXT://127.0.0.1:1111,SASL_PLAINTEXT://127.0.0.1:2222,CONTROLLER://127.0.0.1:3333",
-            "controller.quorum.bootstrap.servers=127.0.0.1:3333",
+            "controller.quorum.voters=1@127.0.0.1:3333",
+            "offsets.topic.replication.factor=1",
+            "min.insync.replicas=1",
             "auto.create.topics.enable=false",
             "log.dirs=/data/kafka",
         ] {
@@ -169,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_secured_broker_lets_accounts_do_what_a_rule_allows_and_shows_its_certificate_by_name() {
-        let ports = Ports { plain: 1111, sasl: 2222, controller: 3333, tls: 4444, mutual_tls: 5555 };
+        let ports = Ports::of(&[1111, 2222, 3333, 4444, 5555]);
         let text = secured(Path::new("/data"), ports);
         for part in [
             "allow.everyone.if.no.acl.found=false\n",
@@ -179,6 +215,20 @@ mod tests {
             "MUTUAL://localhost:5555,",
         ] {
             assert!(text.contains(part), "no {part} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn nodes_know_each_other_and_an_acknowledged_record_is_on_two_of_them() {
+        let nodes = [1000, 2000, 3000].map(|port| Ports::of(&[port, port + 1, port + 2, port + 3, port + 4]));
+        let text = server_properties(Path::new("/data"), Place { node: 2, nodes: &nodes });
+        for line in [
+            "node.id=2",
+            "controller.quorum.voters=1@127.0.0.1:1002,2@127.0.0.1:2002,3@127.0.0.1:3002",
+            "default.replication.factor=3",
+            "min.insync.replicas=2",
+        ] {
+            assert!(text.lines().any(|found| found == line), "no line {line} in\n{text}");
         }
     }
 }

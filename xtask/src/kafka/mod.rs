@@ -3,10 +3,12 @@
 mod artifacts;
 mod broker;
 mod certificates;
+mod cluster;
 mod config;
 mod state;
 
 pub(crate) use broker::{Running, Secured, Spare};
+pub(crate) use cluster::Cluster;
 
 use std::env;
 use std::fs::File;
