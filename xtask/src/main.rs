@@ -31,7 +31,8 @@ Usage: cargo xtask <command>
   schema-suite [draft7|draft2020-12|gcn] [part of a file's path] [--list type]
                  measure the generator by the official JSON Schema test suite and by real schemas;
                  exit code 1 if it falls short. --list type: what the types alone let through
-  bench [n]      measure the throughput with n records, on a real broker
+  bench [n] [--write]
+                 measure the throughput with n records, on a real broker; write BENCHMARKS.md
   bench waiting [minutes]
                  measure the memory of a reinjector that holds a million records
   bench codegen  measure the generator with many schemas

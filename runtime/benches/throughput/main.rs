@@ -1,16 +1,19 @@
 //! This SDK against the raw client doing the same work with the same settings, side by side in one run.
 //!
-//! `cargo xtask bench [movers] [RECORDS]` runs it, or only its last part, on a real broker; the ratios are the result, as
-//! absolute figures wander.
+//! `cargo xtask bench [movers] [RECORDS] [--write]` runs it, or only its last part, on a real broker; the ratios are the
+//! result, as absolute figures wander. With `--write` they are written to `BENCHMARKS.md`.
 
 mod movers;
 mod raw;
+mod report;
 mod sdk;
 
 use std::time::Duration;
 
-use babelqueue::{Kafka, ProcessingOrder, Uuid, babel_job};
+use babelqueue::{CommitPolicy, Kafka, ProcessingOrder, Uuid, babel_job};
 use serde::{Deserialize, Serialize};
+
+use self::{report::Report, sdk::How};
 
 type Error = Box<dyn std::error::Error + Send + Sync>;
 
@@ -19,7 +22,16 @@ const PARTITIONS: i32 = 4;
 const WINDOW: usize = 10_000;
 /// Each side takes its turns; the median of them counts.
 const ROUNDS: usize = 5;
-const ORDERS: [ProcessingOrder; 3] = [ProcessingOrder::Partition, ProcessingOrder::Key, ProcessingOrder::Unordered];
+/// Ways to consume, each with its name.
+const WAYS: [(&str, How); 4] = [
+    ("order by partition", How::DEFAULT),
+    ("order by key", How { order: ProcessingOrder::Key, ..How::DEFAULT }),
+    ("unordered", How { order: ProcessingOrder::Unordered, ..How::DEFAULT }),
+    ("batches of 500", How { batches: true, ..How::DEFAULT }),
+];
+/// Ways to commit besides the default one.
+const COMMITS: [(&str, CommitPolicy); 2] =
+    [("commit by 100", CommitPolicy::Count(100)), ("commit each record", CommitPolicy::EachRecord)];
 
 /// With envelope and payload about 450 bytes.
 #[babel_job("urn:babel:bench:order", key = order_id)]
@@ -83,47 +95,32 @@ impl Stopwatch {
     }
 }
 
-#[allow(clippy::cast_precision_loss)]
-fn print(what: &str, records: u64, sides: [(&str, &[Turn]); 2]) {
-    let [(_, base), (_, ours)] = sides;
-    let rate = |turn: &Turn| records as f64 / turn.wall.as_secs_f64();
-    let median = |turns: &[Turn], of: &dyn Fn(&Turn) -> f64| {
-        let mut values: Vec<_> = turns.iter().map(of).collect();
-        values.sort_by(f64::total_cmp);
-        values[values.len() / 2]
-    };
-    let micros = |turn: &Turn| turn.cpu.as_secs_f64() * 1e6 / records as f64;
-    for (side, turns) in sides {
-        println!(
-            "{what:<9} {side:<11} {:>10.0} records/s {:>7.2} µs CPU/record   turns: {}",
-            median(turns, &rate),
-            median(turns, &micros),
-            turns.iter().map(|turn| format!("{:.0}k", rate(turn) / 1e3)).collect::<Vec<_>>().join(" "),
-        );
-    }
-    let mut ratios: Vec<_> = base.iter().zip(ours).map(|(base, ours)| rate(ours) / rate(base)).collect();
-    ratios.sort_by(f64::total_cmp);
-    println!(
-        "{what:<9} ratio {:.2} (median of {} pairs; {:.2} to {:.2})",
-        ratios[ratios.len() / 2],
-        ratios.len(),
-        ratios[0],
-        ratios[ratios.len() - 1],
-    );
-}
-
-async fn run(records: u64, only_movers: bool) -> Result<(), Error> {
+async fn run(records: u64, only_movers: bool, write: bool) -> Result<(), Error> {
     let brokers = std::env::var("BABELQUEUE_BROKERS").map_err(|_| "needs a real broker: run `cargo xtask bench`")?;
     let kafka = Kafka::connect(&brokers)?;
     let topic = format!("bench-{}", Uuid::new_v4().simple());
-    println!("{records} records, {PARTITIONS} partitions, {ROUNDS} turns each, {WINDOW} sends in flight");
+    let settings = format!(
+        "{records} records of about 450 bytes, {PARTITIONS} partitions, {ROUNDS} turns each, {WINDOW} sends in flight"
+    );
+    println!("{settings}");
+    let mut report = Report::default();
     if !only_movers {
-        publish_and_consume(&kafka, &brokers, &topic, records).await?;
+        publish_and_consume(&kafka, &brokers, &topic, records, &mut report).await?;
     }
-    movers::run(&kafka, &brokers, &format!("{topic}-moved"), records / 5).await
+    movers::run(&kafka, &brokers, &format!("{topic}-moved"), records / 5, &mut report).await?;
+    if write {
+        report.write(&settings)?;
+    }
+    Ok(())
 }
 
-async fn publish_and_consume(kafka: &Kafka, brokers: &str, topic: &str, records: u64) -> Result<(), Error> {
+async fn publish_and_consume(
+    kafka: &Kafka,
+    brokers: &str,
+    topic: &str,
+    records: u64,
+    report: &mut Report,
+) -> Result<(), Error> {
     kafka.create_topic_if_missing(topic, PARTITIONS).await?;
     let share = records / ROUNDS as u64;
     let (raw_producer, publisher) = (raw::producer(brokers)?, sdk::publisher(kafka, topic));
@@ -134,46 +131,65 @@ async fn publish_and_consume(kafka: &Kafka, brokers: &str, topic: &str, records:
         raw.push(raw::publish(&raw_producer, topic, 0..share).await?);
         ours.push(sdk::publish(&publisher, 0..share).await?);
     }
-    print("publish", share, [("raw client", &raw), ("babelqueue", &ours)]);
+    report.add("publish", share, ("raw client", &raw), ("babelqueue", &ours));
 
     // All that was published, from the start, by a new group each time.
     let there = 2 * (share / 10 + ROUNDS as u64 * share);
     let count = there.min(records);
     let mut raw = Vec::new();
-    let mut ours = ORDERS.map(|_| Vec::new());
+    let mut ours = WAYS.map(|_| Vec::new());
     for turn in 0..ROUNDS {
         let group = format!("{topic}-{turn}");
         let (raw_brokers, raw_topic, raw_group) = (brokers.to_owned(), topic.to_owned(), format!("{group}-raw"));
         let turn = tokio::task::spawn_blocking(move || raw::consume(&raw_brokers, &raw_topic, &raw_group, count));
         raw.push(turn.await??);
-        for (order, ours) in ORDERS.into_iter().zip(&mut ours) {
-            ours.push(sdk::consume(kafka, topic, &format!("{group}-{order:?}"), order, count, 0).await?);
+        for (way, ((_, how), ours)) in WAYS.into_iter().zip(&mut ours).enumerate() {
+            ours.push(sdk::consume(kafka, topic, &format!("{group}-{way}"), how, count).await?);
         }
     }
-    for (order, ours) in ORDERS.into_iter().zip(&ours) {
-        print("consume", count, [("raw client", &raw), (&format!("{order:?}"), ours)]);
+    for ((name, _), ours) in WAYS.into_iter().zip(&ours) {
+        report.add("consume", count, ("raw client", &raw), (name, ours));
     }
 
     for topic in [format!("{topic}.retry.1"), format!("{topic}.dlq")] {
         kafka.create_topic_if_missing(&topic, PARTITIONS).await?;
     }
-    let (mut none, mut some) = (Vec::new(), Vec::new());
-    let order = ProcessingOrder::default();
-    for turn in 0..ROUNDS {
-        none.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-none"), order, count, 0).await?);
-        some.push(sdk::consume(kafka, topic, &format!("{topic}-{turn}-some"), order, count, 100).await?);
+    let failing = How { failing: 100, ..How::DEFAULT };
+    against_default(kafka, topic, count, report, "failing", "1 % fails", failing).await?;
+    for (name, commit) in COMMITS {
+        // A round trip a record takes long.
+        let how = How { commit, ..How::DEFAULT };
+        against_default(kafka, topic, count / 50, report, "commit", name, how).await?;
     }
-    print("failing", count, [("none fails", &none), ("1 % fails", &some)]);
+    Ok(())
+}
+
+async fn against_default(
+    kafka: &Kafka,
+    topic: &str,
+    count: u64,
+    report: &mut Report,
+    what: &str,
+    name: &str,
+    how: How,
+) -> Result<(), Error> {
+    let (mut default, mut other) = (Vec::new(), Vec::new());
+    for turn in 0..ROUNDS {
+        let group = format!("{topic}-{name}-{turn}").replace([' ', '%'], "-");
+        default.push(sdk::consume(kafka, topic, &format!("{group}-default"), How::DEFAULT, count).await?);
+        other.push(sdk::consume(kafka, topic, &group, how, count).await?);
+    }
+    report.add(what, count, ("default", &default), (name, &other));
     Ok(())
 }
 
 fn main() -> Result<(), Error> {
     // Cargo adds `--bench`.
     let records = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
-    let only_movers = std::env::args().any(|argument| argument == "movers");
-    tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(2)
-        .enable_all()
-        .build()?
-        .block_on(run(records, only_movers))
+    let told = |word: &str| std::env::args().any(|argument| argument == word);
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?.block_on(run(
+        records,
+        told("movers"),
+        told("--write"),
+    ))
 }

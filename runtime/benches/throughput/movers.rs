@@ -13,12 +13,18 @@ use rdkafka::{
 };
 use tokio::sync::Notify;
 
-use crate::{Error, Order, PARTITIONS, ROUNDS, Stopwatch, Turn, WINDOW, order, print, raw, sdk};
+use crate::{Error, Order, PARTITIONS, ROUNDS, Stopwatch, Turn, WINDOW, order, raw, report::Report, sdk};
 
 /// How often the end of the target is looked at.
 const LOOK: Duration = Duration::from_millis(5);
 
-pub(crate) async fn run(kafka: &Kafka, brokers: &str, work: &str, records: u64) -> Result<(), Error> {
+pub(crate) async fn run(
+    kafka: &Kafka,
+    brokers: &str,
+    work: &str,
+    records: u64,
+    report: &mut Report,
+) -> Result<(), Error> {
     let topics = RetryTopics::for_topic(work).tiers([Duration::from_millis(1)]);
     let [retry, dead_letters] = [format!("{work}.retry.1"), format!("{work}.dlq")];
     for topic in [work, &retry, &dead_letters] {
@@ -30,7 +36,7 @@ pub(crate) async fn run(kafka: &Kafka, brokers: &str, work: &str, records: u64) 
         by_hand.push(move_by_hand(brokers, &retry, work, &format!("{work}-hand-{round}"), records).await?);
         ours.push(reinject(kafka, brokers, &topics, &format!("{work}-ours-{round}"), records).await?);
     }
-    print("reinject", records, [("by hand", &by_hand), ("babelqueue", &ours)]);
+    report.add("reinject", records, ("by hand", &by_hand), ("babelqueue", &ours));
 
     give_up(kafka, &topics, records).await?;
     let (mut by_hand, mut ours) = (Vec::new(), Vec::new());
@@ -38,7 +44,7 @@ pub(crate) async fn run(kafka: &Kafka, brokers: &str, work: &str, records: u64) 
         by_hand.push(move_by_hand(brokers, &dead_letters, work, &format!("{work}-by-hand-{round}"), records).await?);
         ours.push(redrive(kafka, brokers, &topics, &format!("{work}-redrive-{round}"), records).await?);
     }
-    print("redrive", records, [("by hand", &by_hand), ("babelqueue", &ours)]);
+    report.add("redrive", records, ("by hand", &by_hand), ("babelqueue", &ours));
     Ok(())
 }
 

@@ -2,6 +2,7 @@
 //! together, and settled each. Records of other URNs between them are handled in their turn.
 
 use std::{
+    collections::HashSet,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -41,6 +42,8 @@ struct Run<'a> {
     jobs: Box<dyn Gathering<'a> + 'a>,
     max: usize,
     records: Vec<(Arc<Delivery>, Ticket)>,
+    /// The messages, where those that were handled before are skipped.
+    ids: HashSet<String>,
     bytes: usize,
     /// When it is handled even if it is not full.
     until: Instant,
@@ -99,7 +102,9 @@ impl<'a> InBatches<'a> {
             Ok(opened) => opened,
             Err(outcome) => return self.settle(&delivery, ticket, &outcome).await,
         };
-        if self.run.as_ref().is_some_and(|run| run.route.urn() != route.urn()) {
+        // A message that is gathered already is handled first: then it is known as such.
+        let other = |run: &Run<'_>| run.route.urn() != route.urn() || run.ids.contains(delivery.message_id());
+        if self.run.as_ref().is_some_and(other) {
             let stopped = self.handle_run().await;
             if self.ends(stopped.as_ref()) {
                 return stopped;
@@ -112,8 +117,13 @@ impl<'a> InBatches<'a> {
                 self.settle(&delivery, ticket, &outcome).await
             }
             Target::One(handler) => {
-                let _permit = self.worker.handlers.clone().acquire_owned().await;
-                self.worker.settlement.progress.start(ticket);
+                let progress = Arc::clone(&self.worker.settlement.progress);
+                let _permit = tokio::select! {
+                    biased;
+                    () = progress.stopped() => return None,
+                    permit = self.worker.handlers.clone().acquire_owned() => permit,
+                };
+                progress.start(ticket);
                 let outcome = self.processor.handle(route, handler.as_ref(), data, &delivery).await;
                 let stopped = self.settle(&delivery, ticket, &outcome).await;
                 if stopped.is_some() { stopped } else { self.worker.committed(record.offset).await }
@@ -147,11 +157,15 @@ impl<'a> InBatches<'a> {
             jobs: handler.begin(),
             max,
             records: Vec::new(),
+            ids: HashSet::new(),
             bytes: 0,
             until: deadline(wait),
         });
         if let Err(misfit) = run.jobs.add(data, &delivery) {
             return Some((delivery, Outcome::Misfit(misfit)));
+        }
+        if self.processor.idempotency.is_some() && !delivery.message_id().is_empty() {
+            run.ids.insert(delivery.message_id().to_owned());
         }
         run.bytes += record.size();
         run.records.push((delivery, ticket));

@@ -78,8 +78,8 @@ impl Kafka {
     /// nothing is due at a time that depends on a writer's clock (contract section 4). Returns the warnings, which are
     /// also told by `tracing`.
     ///
-    /// Where the account may not read the settings, or no broker answers within 5 s, that is a warning. On the embedded broker of
-    /// feature `testing` nothing is checked: it takes no such questions, and creates topics by itself.
+    /// Where the account may not read the settings, or no broker answers within 5 s, that is a warning. On the embedded
+    /// broker of feature `testing` nothing is checked: it takes no such questions, and creates topics by itself.
     ///
     /// ```no_run
     /// use babelqueue::RetryTopics;
@@ -92,8 +92,8 @@ impl Kafka {
     ///
     /// # Errors
     ///
-    /// A topic is missing, or would lose records or refuse them, or the account has no right to it at all. The error says everything that is wrong, the warnings
-    /// too, each with the command or call that mends it.
+    /// A topic is missing, or would lose records or refuse them, or the account has no right to it at all. The error says
+    /// everything that is wrong, the warnings too, each with the command or call that mends it.
     pub async fn check_topics(&self, topics: &[RetryTopics]) -> Result<Vec<TopicFinding>, TopicFindings> {
         let brokers = &self.config().brokers;
         let names: BTreeSet<_> = topics.iter().flat_map(wanted::names).collect();

@@ -227,9 +227,9 @@ async fn what_does_not_fit_or_was_handled_before_is_in_no_batch() {
     }
     let guard = Idempotency::new(MemoryStore::new(10, PATIENCE), StoreFailure::FailRecord);
     let (store, mut receiver) = store(None, None);
-    // The first is a batch of its own, so that it is remembered before it comes again.
-    let consumer =
-        workers(&kafka).idempotency(guard).batch_wait(Duration::ZERO).serve(routes![[OrderCreated; 1] => store]);
+    // The first is a batch of its own, as it comes again.
+    let wait = Duration::from_millis(300);
+    let consumer = workers(&kafka).idempotency(guard).batch_wait(wait).serve(routes![[OrderCreated; 9] => store]);
     let mut seen = Vec::new();
     let summary = run(consumer, async { seen = batches(&mut receiver, 2).await }).await.unwrap();
     assert_eq!(seen, [[0], [2]]);
