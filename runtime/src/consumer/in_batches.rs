@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::time::sleep_until;
+use tokio::{sync::OwnedSemaphorePermit, time::sleep_until};
 
 use super::{Cause, process::Processor, worker::Worker};
 use crate::{
@@ -117,13 +117,8 @@ impl<'a> InBatches<'a> {
                 self.settle(&delivery, ticket, &outcome).await
             }
             Target::One(handler) => {
-                let progress = Arc::clone(&self.worker.settlement.progress);
-                let _permit = tokio::select! {
-                    biased;
-                    () = progress.stopped() => return None,
-                    permit = self.worker.handlers.clone().acquire_owned() => permit,
-                };
-                progress.start(ticket);
+                let _permit = self.permit().await?;
+                self.worker.settlement.progress.start(ticket);
                 let outcome = self.processor.handle(route, handler.as_ref(), data, &delivery).await;
                 let stopped = self.settle(&delivery, ticket, &outcome).await;
                 if stopped.is_some() { stopped } else { self.worker.committed(record.offset).await }
@@ -175,14 +170,9 @@ impl<'a> InBatches<'a> {
     /// Handles what was gathered, and settles each record of it.
     async fn handle_run(&mut self) -> Option<Cause> {
         let Run { route, jobs, records, .. } = self.run.take()?;
-        let progress = Arc::clone(&self.worker.settlement.progress);
-        let _permit = tokio::select! {
-            biased;
-            () = progress.stopped() => return None,
-            permit = self.worker.handlers.clone().acquire_owned() => permit,
-        };
+        let _permit = self.permit().await?;
         let ((first, _), (last, _)) = records.first().zip(records.last())?;
-        records.iter().for_each(|(_, ticket)| progress.start(*ticket));
+        records.iter().for_each(|(_, ticket)| self.worker.settlement.progress.start(*ticket));
         let mut outcome = outcomes(self.processor.handle_batch(route, jobs, records.len(), first).await);
         let mut stopped = None;
         for (delivery, ticket) in &records {
@@ -194,6 +184,16 @@ impl<'a> InBatches<'a> {
             stopped = stopped.or(self.settle(delivery, *ticket, &outcome).await);
         }
         if stopped.is_some() { stopped } else { self.worker.committed(last.offset()).await }
+    }
+
+    /// To run a handler; `None` when the assignment ends meanwhile.
+    async fn permit(&mut self) -> Option<OwnedSemaphorePermit> {
+        tokio::select! {
+            biased;
+            () = self.worker.settlement.progress.stopped() => None,
+            // The semaphore is never closed.
+            permit = Arc::clone(&self.worker.handlers).acquire_owned() => permit.ok(),
+        }
     }
 
     async fn settle(&mut self, delivery: &Delivery, ticket: Ticket, outcome: &Outcome) -> Option<Cause> {
