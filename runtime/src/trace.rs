@@ -20,16 +20,32 @@ pub(crate) const TRACEPARENT: &str = "traceparent";
 /// A message that was delivered before is linked as well to the context that it was first delivered with, which its
 /// `traceparent` keeps. Without a tracer nothing happens.
 pub(crate) fn continue_from(span: &Span, topic: &str, headers: Headers<'_>, trace_id: &str, attempts: u32) {
-    span.record("otel.name", format!("process {topic}"));
-    span.set_attribute("messaging.system", "kafka");
-    span.set_attribute("messaging.operation.type", "process");
-    span.set_attribute("messaging.destination.name", topic.to_owned());
+    name(span, topic);
     let Some(parent) = Extracted::of(headers.get(TRACEPARENT), trace_id).map(context) else { return };
     if attempts > 0 {
         span.add_link(parent.clone());
     }
     // Fails when no tracer listens: then there is no trace to be part of.
     let _ = span.set_parent(Context::new().with_remote_span_context(parent));
+}
+
+/// Links the span of a batch handler to the traces of its messages, given by their headers and trace ids: it can be part
+/// of none, as they are many.
+pub(crate) fn link_to<'a>(span: &Span, topic: &str, messages: impl Iterator<Item = (Headers<'a>, &'a str)>) {
+    name(span, topic);
+    for (headers, trace_id) in messages {
+        if let Some(message) = Extracted::of(headers.get(TRACEPARENT), trace_id).map(context) {
+            span.add_link(message);
+        }
+    }
+}
+
+/// Names the span and what it does as the conventions for messaging have it.
+fn name(span: &Span, topic: &str) {
+    span.record("otel.name", format!("process {topic}"));
+    span.set_attribute("messaging.system", "kafka");
+    span.set_attribute("messaging.operation.type", "process");
+    span.set_attribute("messaging.destination.name", topic.to_owned());
 }
 
 fn context(extracted: Extracted) -> SpanContext {

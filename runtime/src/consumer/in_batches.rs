@@ -3,13 +3,18 @@
 
 use std::{
     collections::HashSet,
+    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
     time::{Duration, Instant},
 };
 
 use tokio::{sync::OwnedSemaphorePermit, time::sleep_until};
 
-use super::{Cause, process::Processor, worker::Worker};
+use super::{
+    Cause,
+    process::{Processor, panicked},
+    worker::Worker,
+};
 use crate::{
     batch_handler::{BatchFailure, Failures},
     handler::{Delivery, HandlerError},
@@ -156,8 +161,11 @@ impl<'a> InBatches<'a> {
             bytes: 0,
             until: deadline(wait),
         });
-        if let Err(misfit) = run.jobs.add(data, &delivery) {
-            return Some((delivery, Outcome::Misfit(misfit)));
+        // A panic of the user's decoding is the record's own failure.
+        match catch_unwind(AssertUnwindSafe(|| run.jobs.add(data, &delivery))) {
+            Ok(Ok(())) => {}
+            Ok(Err(misfit)) => return Some((delivery, Outcome::Misfit(misfit))),
+            Err(panic) => return Some((delivery, Outcome::Failed(panicked(panic.as_ref())))),
         }
         if self.processor.idempotency.is_some() && !delivery.message_id().is_empty() {
             run.ids.insert(delivery.message_id().to_owned());
@@ -173,7 +181,8 @@ impl<'a> InBatches<'a> {
         let _permit = self.permit().await?;
         let ((first, _), (last, _)) = records.first().zip(records.last())?;
         records.iter().for_each(|(_, ticket)| self.worker.settlement.progress.start(*ticket));
-        let mut outcome = outcomes(self.processor.handle_batch(route, jobs, records.len(), first).await);
+        let deliveries = records.iter().map(|(delivery, _)| delivery.as_ref());
+        let mut outcome = outcomes(self.processor.handle_batch(route, jobs, first, deliveries).await);
         let mut stopped = None;
         for (delivery, ticket) in &records {
             let outcome = outcome(delivery.offset());

@@ -113,29 +113,32 @@ impl Processor {
             (_, Some(misfit)) => Outcome::Misfit(misfit),
             (Ok(Ok(())), None) => Outcome::Handled,
             (Ok(Err(error)), None) => Outcome::Failed(error),
-            (Err(panic), None) => Outcome::Failed(HandlerError::new(panic_text(panic.as_ref()))),
+            (Err(panic), None) => Outcome::Failed(panicked(panic.as_ref())),
         }
     }
 
-    /// Handles a batch; `first` is its first delivery.
+    /// Handles a batch; `first` is the first of its deliveries.
     pub(super) async fn handle_batch(
         &self,
         route: &Route,
         batch: Box<dyn Gathering<'_> + '_>,
-        records: usize,
         first: &Delivery,
+        deliveries: impl ExactSizeIterator<Item = &Delivery>,
     ) -> Result<Failures, HandlerError> {
         let span = tracing::info_span!(
             "babelqueue.handle_batch",
             urn = route.urn(),
             at = %first.at(),
             offset = first.offset(),
-            records,
+            records = deliveries.len(),
             otel.kind = "consumer",
+            otel.name = tracing::field::Empty,
         );
+        #[cfg(feature = "otel")]
+        crate::trace::link_to(&span, first.topic(), deliveries.map(|each| (each.headers(), each.trace_id())));
         match AssertUnwindSafe(async { batch.handle().await }.instrument(span)).catch_unwind().await {
             Ok(result) => result,
-            Err(panic) => Err(HandlerError::new(panic_text(panic.as_ref()))),
+            Err(panic) => Err(panicked(panic.as_ref())),
         }
     }
 }
@@ -149,7 +152,8 @@ fn decode<'b>(record: &Record<'b>) -> Result<Envelope<'b>, Outcome> {
     }
 }
 
-fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+/// The failure that a panic of the user's code is.
+pub(super) fn panicked(panic: &(dyn std::any::Any + Send)) -> HandlerError {
     let text = panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    format!("the handler panicked: {}", text.unwrap_or("no message"))
+    HandlerError::new(format!("the handler panicked: {}", text.unwrap_or("no message")))
 }

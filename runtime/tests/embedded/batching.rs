@@ -182,6 +182,42 @@ async fn without_retry_topics_a_failed_job_stops_the_consumer_and_what_is_before
     assert_eq!(committed(&broker, "workers", 0), Some(2));
 }
 
+/// An order whose decoding panics for number 1.
+#[babel_job("urn:babel:orders:created")]
+#[derive(Serialize)]
+struct Touchy {
+    order_id: u64,
+}
+
+impl<'de> Deserialize<'de> for Touchy {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let OrderCreated { order_id, .. } = OrderCreated::deserialize(deserializer)?;
+        assert_ne!(order_id, 1, "not this one");
+        Ok(Self { order_id })
+    }
+}
+
+#[tokio::test]
+async fn a_job_whose_decoding_panics_fails_alone() {
+    let (broker, kafka) = broker();
+    publish(&kafka, 0..3).await;
+    async fn store(seen: &UnboundedSender<Seen>, batch: JobBatch<Touchy>) -> Result<(), HandlerError> {
+        Ok(seen.send(Seen::Batch(batch.iter().map(|(order, _)| order.order_id).collect()))?)
+    }
+    let (seen, mut receiver) = unbounded_channel();
+    let (told, mut errors) = unbounded_channel();
+    let consumer = workers(&kafka)
+        .on_error(move |error| drop(told.send((error.offset, error.error.clone()))))
+        .serve(routes![seen; [Touchy; 2] => store]);
+    let summary = run(consumer, async { assert_eq!(batches(&mut receiver, 2).await, [[0, 2]]) }).await.unwrap();
+    assert_eq!((summary.handled, summary.retried), (2, 1));
+    let (offset, error) = errors.recv().await.unwrap();
+    assert_eq!(offset, 1);
+    assert!(error.starts_with("the handler panicked:") && error.contains("not this one"), "{error}");
+    assert_eq!(read(&broker, "orders.retry.1", 1).len(), 1);
+    assert_eq!(committed(&broker, "workers", 0), Some(3));
+}
+
 #[tokio::test]
 async fn jobs_of_another_kind_between_them_keep_their_place() {
     let (_broker, kafka) = broker();

@@ -1,6 +1,6 @@
 //! On the embedded broker: OpenTelemetry traces that go on from publisher to handler (contract section 2, feature `otel`).
 
-use babelqueue::{Delivery, HandlerError, Kafka, Publisher, babel_job, routes, testing::TestBroker};
+use babelqueue::{Delivery, HandlerError, JobBatch, Kafka, Publisher, babel_job, routes, testing::TestBroker};
 use opentelemetry::{
     KeyValue,
     trace::{SpanId, SpanKind, TraceId, TracerProvider as _},
@@ -119,6 +119,26 @@ async fn a_delivery_that_was_tried_before_is_linked_to_the_context_of_its_first_
     assert_eq!((link.trace_id(), link.span_id()), (handled.span_context.trace_id(), parent));
     assert_eq!(link.trace_id(), TraceId::from_hex("4bf92f3577b34da6a3ce929d0e0e4736").unwrap());
     assert_eq!((handled.links.len(), handled.parent_span_id), (1, parent));
+}
+
+#[tokio::test]
+async fn a_batch_is_linked_to_the_trace_of_each_of_its_messages() {
+    let _alone = ALONE.lock().await;
+    let tracer = Tracer::start();
+    let (broker, kafka) = broker();
+    order().header("traceparent", Some(TRACEPARENT.as_bytes())).send(&broker).await;
+    order().send(&broker).await;
+    async fn store(done: &UnboundedSender<usize>, batch: JobBatch<OrderCreated>) -> Result<(), HandlerError> {
+        Ok(done.send(batch.len())?)
+    }
+    let (done, mut handled) = unbounded_channel();
+    let consumer = kafka.consumer("workers").serve(routes![done; [OrderCreated; 2] => store]);
+    consumer.run_until(async { assert_eq!(handled.recv().await, Some(2)) }).await.unwrap();
+    let batch = tracer.span("process orders");
+    let traces: Vec<_> = batch.links.iter().map(|link| link.span_context.trace_id()).collect();
+    let given = TraceId::from_hex("4bf92f3577b34da6a3ce929d0e0e4736").unwrap();
+    assert_eq!(traces, [given, TraceId::from_hex(&TRACE_ID.replace('-', "")).unwrap()]);
+    assert_eq!((batch.span_kind, batch.parent_span_id), (SpanKind::Consumer, SpanId::INVALID));
 }
 
 #[tokio::test]
