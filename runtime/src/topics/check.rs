@@ -1,9 +1,8 @@
 //! The rules that retry topics and dead-letter topics have to keep. Pure: from what was found to findings.
 //!
 //! Fatal is what loses records, or refuses what is moved to the topic: a missing topic, a cleanup by key, a retention that
-//! is over before the record is due, a size limit under the work topic's, more in-sync replicas than there are. All else
-//! is a warning: time by the writer's clock is clamped by the reinjector, and fewer partitions or replicas work until
-//! they do not.
+//! is over before the record is due, a size limit under the work topic's. All else is a warning: time by the writer's clock is
+//! clamped by the reinjector, and fewer partitions or replicas work until they do not.
 
 use std::time::Duration;
 
@@ -153,8 +152,10 @@ impl<'a> Check<'a> {
             let replicas = i64::from(replicas);
             let of_work = setting(self.work, MIN_IN_SYNC).unwrap_or(in_sync);
             if in_sync > replicas {
-                let problem = format!("has {MIN_IN_SYNC}={in_sync} and {replicas} replicas: every write is refused");
-                self.set(true, topic, problem, MIN_IN_SYNC, &replicas.to_string());
+                let problem = format!(
+                    "has {MIN_IN_SYNC}={in_sync} and {replicas} replicas: Kafka 4 takes the lesser number, an older broker may refuse every write"
+                );
+                self.set(false, topic, problem, MIN_IN_SYNC, &replicas.to_string());
             } else if in_sync < of_work.min(replicas) {
                 let problem = format!(
                     "has {MIN_IN_SYNC}={in_sync}, `{work}` has {of_work}: a write is acknowledged that a broker's loss may take"
@@ -332,7 +333,7 @@ mod tests {
             ("orders.dlq", RETENTION_BYTES, "0", false, "-1"),
             ("orders.retry.1", MAX_BYTES, "1048587", true, "1114124"),
             ("orders.dlq", MAX_BYTES, "1000000", true, "1463653"),
-            ("orders.retry.1", MIN_IN_SYNC, "4", true, "3"),
+            ("orders.retry.1", MIN_IN_SYNC, "4", false, "3"),
             ("orders.dlq", MIN_IN_SYNC, "1", false, "2"),
             ("orders.retry.2", TIMESTAMP, "CreateTime", false, "LogAppendTime"),
         ];

@@ -92,7 +92,7 @@ impl Asked {
             settings.push((MAX_BYTES, max_bytes(purpose, largest).to_string()));
         }
         if let (Some(in_sync), Some(replication)) = (setting(work, MIN_IN_SYNC), replication) {
-            // More than there are replicas would refuse every write.
+            // Where they are more than the replicas, some brokers refuse every write.
             settings.push((MIN_IN_SYNC, in_sync.min(i64::from(replication)).to_string()));
         }
         NewTopic { topic: topic.to_owned(), partitions: self.partitions.or(partitions), replication, settings }

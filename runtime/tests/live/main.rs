@@ -113,6 +113,7 @@ fn main() -> ExitCode {
         settling::without_its_header_a_waiting_record_goes_to_the_topic_of_its_name,
         topics::what_is_missing_is_created_with_the_right_settings_and_only_once,
         topics::topics_are_created_as_asked,
+        topics::more_replicas_to_be_in_sync_than_there_are_are_as_many_as_there_are,
         topics::a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said,
         topics::an_account_that_may_not_look_is_warned_and_one_that_may_not_write_does_not_start,
         topics::a_broker_that_does_not_let_in_is_a_warning_after_a_few_seconds,

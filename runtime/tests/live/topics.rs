@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use babelqueue::{EnsureTopicsError, Kafka, RetryTopics, TopicFinding};
+use babelqueue::{EnsureTopicsError, Kafka, Publisher, RetryTopics, TopicFinding};
 use futures_util::future::try_join;
 use rdkafka::{
     ClientConfig,
@@ -17,7 +17,7 @@ use rdkafka::{
 use crate::{
     Check,
     interop::python,
-    jobs::{brokers, create_topic, kafka, unique},
+    jobs::{Numbered, brokers, create_topic, kafka, unique},
     security::{PASSWORD, connect},
 };
 
@@ -129,6 +129,13 @@ pub(crate) async fn topics_are_created_as_asked() -> Check {
     Ok(())
 }
 
+pub(crate) async fn more_replicas_to_be_in_sync_than_there_are_are_as_many_as_there_are() -> Check {
+    let topic = unique("in-sync");
+    create_topic(&topic, 1, &[("min.insync.replicas", "2")]).await?;
+    Publisher::new(&kafka()?).topic(&topic).publish(&Numbered::new(1)).await?;
+    Ok(())
+}
+
 pub(crate) async fn a_topic_that_exists_is_not_touched_and_all_that_is_wrong_with_it_is_said() -> Check {
     let work = unique("wrong");
     create_topic(&work, 2, &[]).await?;
@@ -149,7 +156,7 @@ pub(crate) async fn a_topic_that_exists_is_not_touched_and_all_that_is_wrong_wit
         (&first, "message.timestamp.type=LogAppendTime", false),
         (&dlq, "cleanup.policy=delete", true),
         (&dlq, "max.message.bytes=1463653", true),
-        (&dlq, "min.insync.replicas=1", true),
+        (&dlq, "min.insync.replicas=1", false),
     ];
     let mut findings: Vec<_> = refused.findings().iter().map(in_short).collect();
     findings[0].1 = findings[0].1.get(..fewer.len()).unwrap_or_default();
