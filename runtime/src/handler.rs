@@ -399,10 +399,11 @@ impl Delivery {
 
     /// Waits until the handler is asked to end: the consumer shuts down, or the partition was revoked or lost.
     ///
-    /// What the handler returns still counts, if it returns within
+    /// A handler that succeeds all the same has handled its record, if it returns within
     /// [`shutdown_timeout`](crate::ConsumerBuilder::shutdown_timeout) or, where the partition was revoked, within
-    /// [`revoke_timeout`](crate::ConsumerBuilder::revoke_timeout). After that, and after a loss, it does not: the record is
-    /// delivered to the partition's next owner, which may have it already.
+    /// [`revoke_timeout`](crate::ConsumerBuilder::revoke_timeout). After that, and after a loss, the record is delivered to
+    /// the partition's next owner, which may have it already. So it is after an error, which counts as no try: a handler
+    /// may give up without its record coming nearer to the dead letters.
     ///
     /// ```
     /// # use babelqueue::{Delivery, HandlerError, babel_job};

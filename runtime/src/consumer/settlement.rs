@@ -118,6 +118,11 @@ impl Settlement {
         ticket: Ticket,
         outcome: &Outcome,
     ) -> Option<RecordError> {
+        if self.progress.is_stopped() && matches!(outcome, Outcome::Failed(_)) {
+            // A handler that gives up when it is asked to end has not failed: the record is left to the next owner.
+            self.progress.leave(ticket);
+            return None;
+        }
         let offset = delivery.offset();
         let decision = decide(outcome, delivery.attempts, self.topics.as_ref(), &self.rules);
         #[cfg(feature = "testing")]

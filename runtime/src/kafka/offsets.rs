@@ -76,6 +76,8 @@ struct Taking {
 enum State {
     Waiting,
     Started,
+    /// Its handler has given up.
+    Left,
     Finished,
 }
 
@@ -124,8 +126,7 @@ impl Progress {
 
     /// A record that was taken need not be seen again.
     pub(crate) fn finish(&self, ticket: Ticket) {
-        let mut taken = self.taken();
-        taken.set(ticket, State::Finished);
+        let mut taken = self.end(ticket, State::Finished);
         let before = taken.before;
         while let Some(Taking { offset, state: State::Finished }) = taken.records.front() {
             let offset = *offset;
@@ -133,12 +134,23 @@ impl Progress {
             taken.records.pop_front();
             taken.before += 1;
         }
-        if taken.at_work == 0 && taken.idle_awaited {
-            self.idle.notify_all();
-        }
         if let Some(count) = &self.count {
             count.add(taken.before - before);
         }
+    }
+
+    /// A record that was started is left to the next owner of the partition.
+    pub(crate) fn leave(&self, ticket: Ticket) {
+        drop(self.end(ticket, State::Left));
+    }
+
+    fn end(&self, ticket: Ticket, state: State) -> MutexGuard<'_, Taken> {
+        let mut taken = self.taken();
+        taken.set(ticket, state);
+        if taken.at_work == 0 && taken.idle_awaited {
+            self.idle.notify_all();
+        }
+        taken
     }
 
     /// Blocks until no record is at work, at most until then.
@@ -190,7 +202,8 @@ impl Progress {
     /// The records that were started and are not finished.
     pub(crate) fn unfinished(&self) -> Vec<i64> {
         let taken = self.taken();
-        taken.records.iter().filter(|taking| taking.state == State::Started).map(|taking| taking.offset).collect()
+        let unfinished = |taking: &&Taking| matches!(taking.state, State::Started | State::Left);
+        taken.records.iter().filter(unfinished).map(|taking| taking.offset).collect()
     }
 
     /// The broker has acknowledged this offset.
@@ -323,6 +336,16 @@ mod tests {
         assert_eq!(progress.unfinished(), [0]);
         progress.finish(waiting);
         assert_eq!((progress.committable(), progress.span()), (Some(2), 0));
+    }
+
+    #[test]
+    fn a_record_that_is_left_is_unfinished_and_keeps_nobody_waiting() {
+        let progress = Progress::new();
+        let [first, second] = [0, 1].map(|offset| progress.take_and_start(offset));
+        progress.leave(first);
+        progress.finish(second);
+        assert_eq!((progress.committable(), progress.unfinished(), progress.at_work()), (None, vec![0], 0));
+        progress.wait_until_idle(Instant::now());
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use babelqueue::{Delivery, HandlerError, Kafka, Publisher, routes};
+use babelqueue::{Delivery, HandlerError, Kafka, ProcessingOrder, Publisher, RetryTopics, routes, testing::TestBroker};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::jobs::{OrderCreated, broker, committed, seen};
@@ -40,6 +40,33 @@ async fn a_handler_that_never_returns_is_named_as_unfinished_and_what_came_befor
     assert_eq!((summary.unfinished[0].0.to_string().as_str(), summary.unfinished[0].1), ("orders[0]", 1));
     assert!(summary.left_group);
     assert_eq!(committed(&broker, "workers", 0), Some(1));
+}
+
+#[tokio::test]
+async fn a_handler_that_gives_up_when_asked_to_leaves_its_record_to_the_next_owner_as_it_was() {
+    async fn give_up(started: &UnboundedSender<()>, _: OrderCreated, cx: &Delivery) -> Result<(), HandlerError> {
+        started.send(())?;
+        cx.cancelled().await;
+        Err(HandlerError::new("not now"))
+    }
+    let broker = TestBroker::start(&[("orders", 1), ("orders.retry.1", 1), ("orders.dlq", 1)]).unwrap();
+    let kafka = broker.kafka().unwrap();
+    Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
+    for order in [ProcessingOrder::Partition, ProcessingOrder::Key, ProcessingOrder::Unordered] {
+        let (sender, mut started) = unbounded_channel();
+        let consumer = kafka
+            .consumer("workers")
+            .order(order)
+            .retry_topics(RetryTopics::for_topic("orders").tiers([Duration::from_secs(5)]))
+            .serve(routes![sender; OrderCreated => give_up]);
+        let summary = consumer.run_until(async { assert!(started.recv().await.is_some()) }).await.unwrap();
+        assert_eq!((summary.retried, summary.dead_lettered, summary.handled), (0, 0, 0));
+        assert_eq!(summary.unfinished.iter().map(|(_, offset)| *offset).collect::<Vec<_>>(), [0]);
+        assert_eq!(committed(&broker, "workers", 0), None);
+    }
+    let (routes, mut handled) = seen();
+    let next = kafka.consumer("workers").serve(routes);
+    next.run_until(async { assert_eq!(handled.recv().await.unwrap().attempts, 0) }).await.unwrap();
 }
 
 #[tokio::test]
