@@ -96,11 +96,11 @@ async fn during_the_first_join_it_ends_in_time() {
     for _ in 0..5 {
         let (_broker, kafka) = broker(1);
         let (routes, _handled) = seen();
-        let consumer = kafka.consumer("workers").shutdown_timeout(Duration::from_secs(10)).serve(routes);
+        let consumer = kafka.consumer("workers").shutdown_timeout(Duration::from_secs(30)).serve(routes);
         let start = Instant::now();
         let summary = consumer.run_until(ready(())).await.unwrap();
         assert!(summary.left_group, "{summary:?}");
-        assert!(start.elapsed() < Duration::from_secs(10), "{:?}", start.elapsed());
+        assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
     }
 }
 
