@@ -80,6 +80,8 @@ impl SideBySide {
             tokio::select! {
                 biased;
                 () = progress.stopped() => return None,
+                // Before what there may always be more of.
+                error = worker.settlement.client_ended() => return Some(Cause::Kafka(error)),
                 // The semaphore is never closed.
                 Ok(permit) = Arc::clone(&worker.handlers).acquire_owned(), if !self.ready.is_empty() => {
                     self.begin(worker, permit);
@@ -90,7 +92,6 @@ impl SideBySide {
                         return stopped;
                     }
                 }
-                error = worker.settlement.client_ended() => return Some(Cause::Kafka(error)),
                 batch = worker.batches.next(), if wants_more => self.take(&Arc::new(batch?), worker),
             }
         }
