@@ -64,7 +64,7 @@ impl Brokers {
     }
 
     fn tell(&self) -> Result<()> {
-        Ok(self.ledger.tell(&Line::Brokers { able: self.up > self.nodes / 2 })?)
+        Ok(self.ledger.tell(&Line::Brokers { able: self.up > self.nodes / 2, all: self.up == self.nodes })?)
     }
 }
 

@@ -18,7 +18,7 @@ use tokio::sync::watch;
 
 use crate::{
     brokers::Admin,
-    events::{Counts, Scene, of_brokers, of_members},
+    events::{Counts, Scene, come_and_go, of_brokers, of_members},
     ledger::Said,
     line::{Line, Teller},
     member::{retry_topics, topic},
@@ -27,6 +27,7 @@ use crate::{
     options::Options,
     plan::{Order, PARTITIONS},
     publish::publish,
+    random::Random,
 };
 
 pub(crate) type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -57,6 +58,7 @@ async fn direct(options: &Options) -> Result<bool> {
     let starter = Arc::new(Starter {
         brokers: options.brokers.clone(),
         seed: options.seed,
+        crowds: topics.iter().map(|(order, records)| (*order, crowd(*records))).collect(),
         ledger: told.try_clone()?,
         log: options.ledger.with_file_name("members.log"),
         ids: AtomicU32::new(1),
@@ -88,12 +90,11 @@ async fn direct(options: &Options) -> Result<bool> {
         ledger: teller.clone(),
     };
     let load = LOAD.max(Duration::from_secs(options.records / RATE));
-    let publishing = topics
-        .iter()
-        .map(|(order, records)| publish(options.brokers.clone(), options.seed, *order, *records, load, teller.clone()));
+    let publish =
+        |order, numbers, time| publish(options.brokers.clone(), options.seed, order, numbers, time, teller.clone());
     let publishing = async {
-        try_join_all(publishing).await?;
-        scene.say("all is published");
+        try_join_all(topics.iter().map(|(order, records)| publish(*order, 0..crowd(*records), load))).await?;
+        scene.say("all but the last is published");
         let _ = all_published.send(true);
         Ok(())
     };
@@ -102,7 +103,15 @@ async fn direct(options: &Options) -> Result<bool> {
         Ok(of_members(&scene, *order, Members::start(*order, count, Arc::clone(&starter))?))
     });
     let groups = try_join_all(groups.collect::<Result<Vec<_>>>()?);
-    let (members, ..) = tokio::try_join!(groups, publishing, of_brokers(&scene))?;
+    let (mut members, ..) = tokio::try_join!(groups, publishing, of_brokers(&scene))?;
+    // The rest comes at once. What is paused then moves, and nothing else happens to it afterwards.
+    try_join_all(topics.iter().map(|(order, records)| publish(*order, crowd(*records)..*records, Duration::ZERO)))
+        .await?;
+    scene.say("all is published");
+    let visits = members.iter_mut().map(async |members| {
+        come_and_go(&scene, members, &mut Random::new(options.seed, &format!("last {}", members.order().name()))).await
+    });
+    try_join_all(visits).await?;
     scene.say("the last event is over");
     ledger.quiet(options.records).await?;
     scene.say("nothing is left to do");
@@ -131,6 +140,11 @@ async fn direct(options: &Options) -> Result<bool> {
 fn share(records: u64, orders: &[Order]) -> Vec<(Order, u64)> {
     let count = orders.len() as u64;
     (0..).zip(orders).map(|(index, order)| (*order, (records + count - 1 - index) / count)).collect()
+}
+
+/// The first number of what comes at the end: enough for more to wait than a member takes in of a partition.
+fn crowd(records: u64) -> u64 {
+    records - (records * 60 / 100).min(24_000)
 }
 
 async fn create_topics(options: &Options) -> Result<()> {

@@ -82,11 +82,12 @@ enum OfMember {
     Suspend,
     Leave,
     Visit,
+    Visits,
 }
 
 /// What happens to the members of one group; gives them back.
 pub(crate) async fn of_members(scene: &Scene, order: Order, mut members: Members) -> Result<Members> {
-    let kinds = [OfMember::Kill, OfMember::Suspend, OfMember::Kill, OfMember::Leave, OfMember::Visit];
+    let kinds = [OfMember::Kill, OfMember::Suspend, OfMember::Kill, OfMember::Leave, OfMember::Visit, OfMember::Visits];
     let name = format!(", order by {}", order.name());
     scene
         .rounds(order.name(), &kinds, async |kind, random| {
@@ -109,10 +110,20 @@ pub(crate) async fn of_members(scene: &Scene, order: Order, mut members: Members
                     scene.note("member joined and left", &name);
                     members.visit(random.millis(2000, 5000)).await
                 }
+                OfMember::Visits => come_and_go(scene, &mut members, random).await,
             }
         })
         .await?;
     Ok(members)
+}
+
+/// One after another joins and leaves at once, so that partitions are back before handlers have ended.
+pub(crate) async fn come_and_go(scene: &Scene, members: &mut Members, random: &mut Random) -> Result<()> {
+    scene.note("members came and went", &format!(", order by {}", members.order().name()));
+    for _ in 0..3 {
+        members.visit(random.millis(500, 2000)).await?;
+    }
+    Ok(())
 }
 
 #[derive(Clone, Copy)]

@@ -61,7 +61,8 @@ pub(crate) fn run(words: &[String]) -> io::Result<()> {
         Some((Order::of(order)?, records.parse().ok()?))
     });
     let topics = topics.collect::<Option<Vec<_>>>().ok_or_else(wrong)?;
-    let plan = Plan { seed: seed.parse().map_err(io::Error::other)? };
+    // How long handlers take is not judged.
+    let plan = Plan { seed: seed.parse().map_err(io::Error::other)?, crowd: u64::MAX };
     let mut kept = BufWriter::new(File::create(file)?);
     let judge = Mutex::new((Judge::new(plan, &topics), 0));
     let (started, over) = (Instant::now(), AtomicBool::new(false));
@@ -137,7 +138,7 @@ fn rows(judge: &Judge, topics: &[(Order, u64)]) {
     row("", &topics.iter().map(|(order, _)| order.name().to_owned()).collect::<Vec<_>>());
     row("records", &topics.iter().map(|(_, records)| records.to_string()).collect::<Vec<_>>());
     type Of = fn(&Figures) -> u64;
-    let all: [(&str, Of); 11] = [
+    let all: [(&str, Of); 12] = [
         ("handled", |figures| figures.handled),
         ("failed, as planned", |figures| figures.failed),
         ("dead letters", |figures| figures.dead),
@@ -149,6 +150,7 @@ fn rows(judge: &Judge, topics: &[(Order, u64)]) {
         ("failed writes", |figures| figures.write_failures),
         ("failed commits", |figures| figures.commit_failures),
         ("commits seen to go back", |figures| figures.commits_back),
+        ("held by a partition at most", |figures| figures.held),
     ];
     for (name, of) in all {
         row(name, &figures.iter().map(|(_, figures, _)| of(figures).to_string()).collect::<Vec<_>>());

@@ -24,6 +24,8 @@ pub(crate) enum Line {
     Assigned { member: u32, at: Place },
     /// A member no longer has a partition.
     Left { member: u32, at: Place },
+    /// So many records of a partition wait in a member for their handlers.
+    Holds { member: u32, at: Place, waiting: u64 },
     /// A handler begins, after so many failures, with a record that was written then (Unix milliseconds).
     Started { member: u32, at: Place, offset: i64, number: u64, attempts: u32, written: i64 },
     /// A handler is about to return.
@@ -42,8 +44,8 @@ pub(crate) enum Line {
     End { at: Place, offset: i64 },
     /// So many records of the topic are acknowledged.
     Published { order: Order, count: u64 },
-    /// Whether enough brokers are up to write and to commit.
-    Brokers { able: bool },
+    /// Whether enough brokers are up to write and to commit, and whether all are.
+    Brokers { able: bool, all: bool },
     /// Everything was told.
     Over,
 }
@@ -59,6 +61,7 @@ impl fmt::Display for Line {
         match self {
             Self::Assigned { member, at } => write!(f, "assigned {member} {at}"),
             Self::Left { member, at } => write!(f, "left {member} {at}"),
+            Self::Holds { member, at, waiting } => write!(f, "holds {member} {at} {waiting}"),
             Self::Started { member, at, offset, number, attempts, written } => {
                 write!(f, "started {member} {at} {offset} {number} {attempts} {written}")
             }
@@ -74,7 +77,7 @@ impl fmt::Display for Line {
             Self::Committed { at, offset, seen } => write!(f, "committed {at} {offset} {seen}"),
             Self::End { at, offset } => write!(f, "end {at} {offset}"),
             Self::Published { order, count } => write!(f, "published {} {count}", order.name()),
-            Self::Brokers { able } => write!(f, "brokers {able}"),
+            Self::Brokers { able, all } => write!(f, "brokers {able} {all}"),
             Self::Over => f.write_str("over"),
         }
     }
@@ -104,6 +107,7 @@ impl Line {
         Some(match kind {
             "assigned" => Self::Assigned { member: number!(), at: place!() },
             "left" => Self::Left { member: number!(), at: place!() },
+            "holds" => Self::Holds { member: number!(), at: place!(), waiting: number!() },
             "started" => Self::Started {
                 member: number!(),
                 at: place!(),
@@ -121,7 +125,7 @@ impl Line {
             "committed" => Self::Committed { at: place!(), offset: number!(), seen: number!() },
             "end" => Self::End { at: place!(), offset: number!() },
             "published" => Self::Published { order: order!(), count: number!() },
-            "brokers" => Self::Brokers { able: number!() },
+            "brokers" => Self::Brokers { able: number!(), all: number!() },
             "over" => Self::Over,
             _ => return None,
         })
@@ -159,6 +163,7 @@ mod tests {
         for line in [
             Line::Assigned { member, at },
             Line::Left { member, at },
+            Line::Holds { member, at, waiting: 6 },
             Line::Started { member, at, offset, number, attempts, written: -1 },
             Line::Ended { member, at, offset, well: true },
             Line::Ended { member, at, offset, well: false },
@@ -169,7 +174,7 @@ mod tests {
             Line::Committed { at, offset, seen: 9 },
             Line::End { at, offset },
             Line::Published { order, count: 5 },
-            Line::Brokers { able: false },
+            Line::Brokers { able: true, all: false },
             Line::Over,
         ] {
             assert_eq!(Line::read(&line.to_string()), Some(line));

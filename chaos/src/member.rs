@@ -1,10 +1,10 @@
 //! The process of a member: a consumer and a reinjector, as a service has them.
 
-use std::{error::Error, process, sync::Arc, time::Duration};
+use std::{convert::Infallible, error::Error, process, sync::Arc, time::Duration};
 
 use babelqueue::{
-    ConsumerError, Delivery, Event, HandlerError, Kafka, ReinjectorError, RetryTopics, TopicPartition, routes,
-    shutdown_signal,
+    ConsumerError, Delivery, Event, HandlerError, Health, Kafka, PartitionHealth, ReinjectorError, RetryTopics,
+    TopicPartition, routes, shutdown_signal,
 };
 
 use tokio::sync::watch;
@@ -23,6 +23,15 @@ pub(crate) const SESSION: Duration = Duration::from_secs(6);
 
 /// The exit code of a member that the group has put out for another one of its name.
 pub(crate) const FENCED: u8 = 3;
+
+/// How often a member tells how many records wait.
+const LOOK: Duration = Duration::from_millis(250);
+
+/// How the group shares out the partitions: all at once or step by step, each order both ways in two seeds.
+fn strategy(seed: u64, order: Order) -> &'static str {
+    let step_by_step = (order == Order::Key) == (seed % 2 == 1);
+    if step_by_step { "cooperative-sticky" } else { "range" }
+}
 
 pub(crate) fn topic(order: Order) -> String {
     format!("chaos-{}", order.name())
@@ -71,6 +80,21 @@ impl Member {
         if well { Ok(()) } else { Err(HandlerError::new("as planned")) }
     }
 
+    /// How long handlers may hold up a rebalance: those of every second member outlive it.
+    fn patience(&self) -> Duration {
+        if self.id.is_multiple_of(2) { Duration::from_secs(5) } else { Duration::ZERO }
+    }
+
+    /// Tells again and again how many records wait.
+    async fn look(&self, health: &Health) -> Infallible {
+        loop {
+            tokio::time::sleep(LOOK).await;
+            for PartitionHealth { partition, waiting, .. } in health.report().partitions {
+                self.tell(&Line::Holds { member: self.id, at: self.at(partition), waiting });
+            }
+        }
+    }
+
     fn hear(&self, event: &Event, of_consumer: bool) {
         let (member, order) = (self.id, self.order);
         let role = if of_consumer { "consumer" } else { "reinjector" };
@@ -94,12 +118,15 @@ impl Member {
     }
 }
 
-/// The arguments: `brokers seed order id instance`, where the instance `-` is none. Lines go to standard output.
+/// The arguments: `brokers seed crowd order id instance`, where the instance `-` is none. Lines go to standard output.
 pub(crate) fn run(words: &[String]) -> Result<(), Box<dyn Error>> {
-    let [brokers, seed, order, id, instance] = words else { return Err("brokers seed order id instance".into()) };
+    let [brokers, seed, crowd, order, id, instance] = words else {
+        return Err("brokers seed crowd order id instance".into());
+    };
     let order = Order::of(order).ok_or("no such order")?;
     let ledger = Teller::new(std::os::fd::AsFd::as_fd(&std::io::stdout()).try_clone_to_owned()?);
-    let member = Arc::new(Member { id: id.parse()?, order, plan: Plan { seed: seed.parse()? }, ledger });
+    let plan = Plan { seed: seed.parse()?, crowd: crowd.parse()? };
+    let member = Arc::new(Member { id: id.parse()?, order, plan, ledger });
     let mut kafka = Kafka::builder()
         .brokers(brokers)
         .client_id(format!("member-{id}"))
@@ -107,7 +134,9 @@ pub(crate) fn run(words: &[String]) -> Result<(), Box<dyn Error>> {
         // A broker that is back is noticed soon.
         .property("reconnect.backoff.max.ms", "1000")
         .consumer_property("session.timeout.ms", SESSION.as_millis().to_string())
-        .consumer_property("heartbeat.interval.ms", "1500");
+        // A rebalance is noticed soon: a partition may be back before a handler has ended.
+        .consumer_property("heartbeat.interval.ms", "300")
+        .consumer_property("partition.assignment.strategy", strategy(plan.seed, order));
     if instance != "-" {
         kafka = kafka.consumer_property("group.instance.id", instance);
     }
@@ -145,10 +174,16 @@ async fn consume(kafka: &Kafka, member: &Arc<Member>, mut stop: Stop) -> Result<
             .order(member.order.processing())
             .concurrency(CONCURRENCY)
             .commit_interval(Duration::from_millis(200))
+            .revoke_timeout(member.patience())
             .shutdown_timeout(Duration::from_secs(10))
             .on_event(move |event| hearing.hear(event, true))
             .serve(routes![Arc::clone(member); Numbered => Member::handle]);
-        match consumer.run_until(stopped(&mut stop)).await {
+        let health = consumer.health();
+        let ended = tokio::select! {
+            ended = consumer.run_until(stopped(&mut stop)) => ended,
+            never = member.look(&health) => match never {},
+        };
+        match ended {
             Ok(_) => return Ok(()),
             // While its topics refuse writes it does not start: whoever runs it starts it again.
             Err(ConsumerError::Topics(_)) => tokio::time::sleep(Duration::from_millis(500)).await,

@@ -25,6 +25,8 @@ const END: Duration = Duration::from_secs(25);
 pub(crate) struct Starter {
     pub(crate) brokers: String,
     pub(crate) seed: u64,
+    /// The first number of what comes at the end, by order.
+    pub(crate) crowds: Vec<(Order, u64)>,
     /// Where the members' lines go.
     pub(crate) ledger: io::PipeWriter,
     /// The file for what members hear.
@@ -39,14 +41,20 @@ pub(crate) struct Starter {
 impl Starter {
     fn start(&self, order: Order, instance: Option<&str>) -> Result<Running> {
         let id = self.ids.fetch_add(1, Ordering::Relaxed);
-        let child = Command::new(std::env::current_exe()?)
-            .args(["member", &self.brokers, &self.seed.to_string(), order.name(), &id.to_string()])
+        // The program that runs, although another one may be in its place by now.
+        let child = Command::new("/proc/self/exe")
+            .args(["member", &self.brokers, &self.seed.to_string(), &self.crowd(order).to_string()])
+            .args([order.name(), &id.to_string()])
             .arg(instance.unwrap_or("-"))
             .stdin(Stdio::null())
             .stdout(self.ledger.try_clone()?)
             .stderr(File::options().create(true).append(true).open(&self.log)?)
             .spawn()?;
         Ok(Running { id, child })
+    }
+
+    fn crowd(&self, order: Order) -> u64 {
+        self.crowds.iter().find(|(of, _)| *of == order).map_or(u64::MAX, |(_, crowd)| *crowd)
     }
 
     fn fault(&self, text: String) {
@@ -92,6 +100,10 @@ impl Members {
         });
         let slots = slots.collect::<Result<Vec<_>>>()?;
         Ok(Self { order, starter, slots })
+    }
+
+    pub(crate) fn order(&self) -> Order {
+        self.order
     }
 
     pub(crate) fn count(&self) -> usize {

@@ -14,6 +14,9 @@ pub(crate) const TIERS: [Duration; 2] = [Duration::from_secs(1), Duration::from_
 /// Deliveries of a record before it is a dead letter, the first one included.
 pub(crate) const TRIES: u32 = 3;
 
+/// So many of the records that come at the end are handled slowly.
+const SLOW: u64 = 4000;
+
 /// A record of the run.
 #[babel_job("urn:babel:chaos:numbered")]
 #[derive(Serialize, Deserialize)]
@@ -65,6 +68,9 @@ pub(crate) enum Fails {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Plan {
     pub(crate) seed: u64,
+    /// The first number of what comes at the end, all at once: many of its first handlers take long, so that more waits than
+    /// the members take in, and they pause their partitions.
+    pub(crate) crowd: u64,
 }
 
 impl Plan {
@@ -90,6 +96,9 @@ impl Plan {
     /// How long its handler takes: mostly no time, now and then very long.
     pub(crate) fn pause(self, number: u64, attempts: u32) -> Duration {
         let drawn = self.draw(number ^ (1 << 40) ^ (u64::from(attempts) << 41));
+        if number.checked_sub(self.crowd).is_some_and(|behind| behind < SLOW) {
+            return if drawn.is_multiple_of(10) { Duration::from_millis(250) } else { Duration::ZERO };
+        }
         match drawn % 1000 {
             0..3 => Duration::from_millis(200),
             3..150 => Duration::from_millis(1 + drawn / 1000 % 5),
@@ -112,7 +121,7 @@ mod tests {
 
     #[test]
     fn a_plan_has_every_fate_about_as_often_as_it_says() {
-        let plan = Plan { seed: 7 };
+        let plan = Plan { seed: 7, crowd: u64::MAX };
         let count = |fate: fn(Fails) -> bool| (0..100_000).filter(|number| fate(plan.fails(*number))).count();
         assert!((800..1200).contains(&count(|fails| fails == Fails::Times(1))));
         assert!((350..650).contains(&count(|fails| fails == Fails::Times(2))));
@@ -123,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_record_that_fails_twice_succeeds_within_its_tries() {
-        let plan = Plan { seed: 1 };
+        let plan = Plan { seed: 1, crowd: u64::MAX };
         let twice = (0..10_000).find(|number| plan.fails(*number) == Fails::Times(2)).unwrap();
         assert_eq!([0, 1, 2].map(|attempts| plan.fails_now(twice, attempts)), [true, true, false]);
         assert_eq!(TRIES, 3);

@@ -8,12 +8,18 @@
 //!   partition (or key) are.
 //! - Delivered again: never what was known to be committed when the partition was assigned, so the rest is bounded by what
 //!   was in flight then.
-//! - Stalls: `stall.rs`, for each partition and for each topic with all that belongs to it, while enough brokers are up to
-//!   write and to commit.
+//! - Stalls: `stall.rs`, for each partition while enough brokers are up to write and to commit; for each topic with all that
+//!   belongs to it while all are up, as its retry topics have one replica.
 //! - Early: a record comes back from its retry topic no earlier than it is due.
+//! - Held: of a partition no more records wait in a member for their handlers than its queue takes.
 
+mod fates;
 mod records;
+mod retries;
 mod stall;
+mod successes;
+#[cfg(test)]
+mod tests;
 mod topic;
 mod turn;
 
@@ -35,12 +41,13 @@ pub(crate) enum Promise {
     AgainThoughCommitted,
     Stall,
     Early,
+    Held,
     /// Published twice, a dead letter without a reason, never committed.
     Other,
 }
 
 impl Promise {
-    pub(crate) const ALL: [Self; 8] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::Lost,
         Self::PastUnfinished,
         Self::OrderOfDeliveries,
@@ -48,6 +55,7 @@ impl Promise {
         Self::AgainThoughCommitted,
         Self::Stall,
         Self::Early,
+        Self::Held,
         Self::Other,
     ];
 
@@ -60,6 +68,7 @@ impl Promise {
             Self::AgainThoughCommitted => "delivered again though committed",
             Self::Stall => "stalls over 30 s",
             Self::Early => "back from a retry topic too early",
+            Self::Held => "more held than the queue takes",
             Self::Other => "otherwise wrong",
         }
     }
@@ -90,6 +99,8 @@ pub(crate) struct Figures {
     pub(crate) write_failures: u64,
     pub(crate) commit_failures: u64,
     pub(crate) commits_back: u64,
+    /// The most records of one partition that waited in a member for their handlers.
+    pub(crate) held: u64,
 }
 
 /// How far the run has come.
@@ -106,13 +117,15 @@ pub(crate) struct Judge {
     faults: Vec<Fault>,
     /// Whether there are enough brokers to get on with anything.
     able: bool,
+    /// Whether all brokers are up.
+    all: bool,
 }
 
 impl Judge {
     /// Of a run with these topics, each with so many records.
     pub(crate) fn new(plan: Plan, topics: &[(Order, u64)]) -> Self {
         let topics = topics.iter().map(|(order, records)| Topic::new(plan, *order, *records)).collect();
-        Self { topics, faults: Vec::new(), able: true }
+        Self { topics, faults: Vec::new(), able: true, all: true }
     }
 
     /// Takes in the next line, which is read now.
@@ -120,6 +133,7 @@ impl Judge {
         let order = match line {
             Line::Assigned { at, .. }
             | Line::Left { at, .. }
+            | Line::Holds { at, .. }
             | Line::Started { at, .. }
             | Line::Ended { at, .. }
             | Line::Committed { at, .. }
@@ -129,9 +143,9 @@ impl Judge {
             | Line::Waits { order, .. }
             | Line::Dead { order, .. }
             | Line::Published { order, .. } => *order,
-            Line::Brokers { able } => {
+            Line::Brokers { able, all } => {
                 self.look(now);
-                self.able = *able;
+                (self.able, self.all) = (*able, *all);
                 return;
             }
             Line::Over => return,
@@ -143,7 +157,7 @@ impl Judge {
     /// Looks for stalls.
     pub(crate) fn look(&mut self, now: Duration) {
         for topic in &mut self.topics {
-            topic.look(now, self.able, &mut self.faults);
+            topic.look(now, (self.able, self.all), &mut self.faults);
         }
     }
 

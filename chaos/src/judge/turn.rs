@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use super::Promise;
 use crate::plan::Order;
 
 /// A member's turns on one partition, one after another.
@@ -32,8 +33,8 @@ impl Turn {
         self.next = Some(committed);
     }
 
-    /// A handler begins; an error says which rule that breaks.
-    pub(super) fn started(&mut self, order: Order, offset: i64, key: u64) -> Result<Beginning, String> {
+    /// A handler begins; an error says which promise that breaks, and how.
+    pub(super) fn started(&mut self, order: Order, offset: i64, key: u64) -> Result<Beginning, (Promise, String)> {
         let beginning = match self.next.take_if(|_| self.running == 0) {
             Some(base) => {
                 self.base = base;
@@ -44,10 +45,8 @@ impl Turn {
         };
         self.running += 1;
         if offset < self.base {
-            return Err(format!(
-                "offset {offset} is delivered again, {} was committed before the assignment",
-                self.base
-            ));
+            let text = format!("offset {offset} is delivered again, {} was committed before the assignment", self.base);
+            return Err((Promise::AgainThoughCommitted, text));
         }
         let line = line(order, offset, key);
         let Some((last, runs)) = self.last.insert(line, (offset, true)) else { return Ok(beginning) };
@@ -57,10 +56,10 @@ impl Turn {
             Order::Unordered => true,
         };
         if !follows {
-            return Err(format!("offset {offset} begins after {last} in one assignment"));
+            return Err((Promise::OrderOfDeliveries, format!("offset {offset} begins after {last} in one assignment")));
         }
         if runs {
-            return Err(format!("offset {offset} begins while {last} runs"));
+            return Err((Promise::OrderOfDeliveries, format!("offset {offset} begins while {last} runs")));
         }
         Ok(beginning)
     }
@@ -90,7 +89,7 @@ mod tests {
     use super::*;
 
     /// Takes a record from its beginning to its end.
-    fn one(turn: &mut Turn, order: Order, offset: i64, key: u64) -> Result<Beginning, String> {
+    fn one(turn: &mut Turn, order: Order, offset: i64, key: u64) -> Result<Beginning, (Promise, String)> {
         let beginning = turn.started(order, offset, key);
         turn.ended(order, offset, key);
         beginning
@@ -102,8 +101,8 @@ mod tests {
         turn.assigned(5);
         assert_eq!(one(&mut turn, Order::Partition, 5, 0), Ok(Beginning::OfTurn));
         assert_eq!(one(&mut turn, Order::Partition, 6, 1), Ok(Beginning::Within));
-        assert!(one(&mut turn, Order::Partition, 8, 2).unwrap_err().contains("8 begins after 6"));
-        assert!(one(&mut turn, Order::Partition, 7, 2).unwrap_err().contains("7 begins after 8"));
+        assert!(one(&mut turn, Order::Partition, 8, 2).unwrap_err().1.contains("8 begins after 6"));
+        assert!(one(&mut turn, Order::Partition, 7, 2).unwrap_err().1.contains("7 begins after 8"));
     }
 
     #[test]
@@ -113,7 +112,7 @@ mod tests {
         assert!(one(&mut turn, Order::Key, 3, 1).is_ok());
         assert!(one(&mut turn, Order::Key, 2, 2).is_ok());
         assert!(one(&mut turn, Order::Key, 7, 1).is_ok());
-        assert!(one(&mut turn, Order::Key, 5, 1).unwrap_err().contains("5 begins after 7"));
+        assert!(one(&mut turn, Order::Key, 5, 1).unwrap_err().1.contains("5 begins after 7"));
     }
 
     #[test]
@@ -122,7 +121,7 @@ mod tests {
             let mut turn = Turn::default();
             turn.assigned(0);
             assert!(turn.started(order, 0, 1).is_ok());
-            assert!(turn.started(order, 1, key).unwrap_err().contains("1 begins while 0 runs"), "{order:?}");
+            assert!(turn.started(order, 1, key).unwrap_err().1.contains("1 begins while 0 runs"), "{order:?}");
         }
         let mut turn = Turn::default();
         assert!(turn.started(Order::Unordered, 0, 1).is_ok() && turn.started(Order::Unordered, 1, 1).is_ok());
@@ -138,7 +137,7 @@ mod tests {
         turn.assigned(6);
         assert_eq!(one(&mut turn, Order::Partition, 6, 0), Ok(Beginning::OfTurn));
         turn.assigned(7);
-        assert!(one(&mut turn, Order::Partition, 6, 0).unwrap_err().contains("again, 7 was committed"));
+        assert!(one(&mut turn, Order::Partition, 6, 0).unwrap_err().1.contains("again, 7 was committed"));
     }
 
     #[test]
