@@ -39,7 +39,7 @@ const RATE: u64 = 4000;
 /// So long nothing may be left to do before the run is over: longer than the longest tier.
 const QUIET: Duration = Duration::from_secs(4);
 /// How long what is left at the end of the load may take; the judge tells of a stall long before.
-const LAST: Duration = Duration::from_secs(120);
+const LAST: Duration = Duration::from_secs(300);
 
 /// Directs a run; whether all is well.
 pub(crate) fn run(options: &Options) -> Result<bool> {
