@@ -1,13 +1,12 @@
 //! `cargo xtask chaos`: the program of the package `chaos`, on brokers that it has killed and started again.
 
 use std::io::{BufRead as _, BufReader, Write as _};
-use std::path::PathBuf;
 use std::process::{Child, Command};
 
 use anyhow::{Context as _, Result, bail, ensure};
 use rustix::process::Signal;
 
-use crate::cargo::cargo;
+use crate::cargo::{cargo, program};
 use crate::kafka::Cluster;
 use crate::process::{self, run_ok};
 use crate::{paths, tools};
@@ -30,7 +29,7 @@ pub(crate) fn run(words: &[&str]) -> Result<()> {
     let folder = paths::target("chaos");
     eprintln!("Starting {} Apache Kafka brokers", wanted.brokers);
     let mut cluster = Cluster::launch(&folder, wanted.brokers)?;
-    let mut command = Command::new(program());
+    let mut command = Command::new(program("babelqueue-chaos"));
     command.args(["--brokers", cluster.brokers(), "--ledger"]).arg(folder.join("ledger")).args(&wanted.words);
     let child = process::spawn_in_conversation(&mut command)?;
     let group = process::raw_pid(&child);
@@ -57,11 +56,6 @@ fn parse<'a>(words: &[&'a str]) -> Result<Wanted<'a>> {
         }
     }
     Ok(wanted)
-}
-
-fn program() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| paths::root().join("target"), PathBuf::from);
-    target.join("debug/babelqueue-chaos")
 }
 
 /// Does with the brokers what the program asks for, a line each, until it ends.

@@ -14,6 +14,7 @@ mod process;
 mod python;
 mod readme;
 mod schema_suite;
+mod soak;
 mod stores;
 mod test;
 mod tools;
@@ -43,6 +44,9 @@ Usage: cargo xtask <command>
   chaos [--records n] [--seed n] [--order partition|key|unordered|all] [--brokers 1|3]
                  members killed and suspended, brokers down, writes refused: a ledger in another process
                  says whether anything was lost, committed too early or out of order
+  soak [--minutes n] [--seed n]
+                 a service under random load with failures, retries and redrives, for 30 minutes unless told
+                 otherwise: whether nothing is lost, and memory, file handles and threads stay flat
   ci             check formatting, lints, documentation and the examples; a short chaos
   kafka start    start an Apache Kafka broker of this checkout and leave it running
   kafka stop     stop it
@@ -89,6 +93,7 @@ fn dispatch(words: &[&str]) -> Result<ExitCode> {
         ["bench", arguments @ ..] => bench::run(arguments).map(|()| ExitCode::SUCCESS),
         ["fuzz", words @ ..] => fuzz::run(words).map(|()| ExitCode::SUCCESS),
         ["chaos", words @ ..] => chaos::run(words).map(|()| ExitCode::SUCCESS),
+        ["soak", words @ ..] => soak::run(words).map(|()| ExitCode::SUCCESS),
         ["ci"] => ci::run().map(|()| ExitCode::SUCCESS),
         ["kafka", "start"] => kafka::start(),
         ["kafka", "stop"] => kafka::stop(),
