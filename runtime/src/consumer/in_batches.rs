@@ -66,9 +66,10 @@ impl<'a> InBatches<'a> {
             let until = self.run.as_ref().map_or_else(Instant::now, |run| run.until);
             let batch = tokio::select! {
                 biased;
+                // First, or it would not be looked at as long as there is a backlog.
+                error = self.worker.settlement.client_ended() => return Some(Cause::Kafka(error)),
                 batch = self.worker.batches.next() => Some(Arc::new(batch?)),
                 () = sleep_until(until.into()), if self.run.is_some() => None,
-                error = self.worker.settlement.client_ended() => return Some(Cause::Kafka(error)),
             };
             let stopped = match batch {
                 Some(batch) => self.take(&batch).await,

@@ -1,15 +1,23 @@
 //! What fails: writes, acknowledgements, the group, the broker.
 
 use std::{
-    sync::atomic::{AtomicBool, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
     time::Duration,
 };
 
 use babelqueue::{
-    ConsumerError, Delivery, Event, HandlerError, PublishError, routes,
+    ConsumerError, Delivery, Event, Failures, HandlerError, JobBatch, PublishError, babel_job, routes,
     testing::{Outcome, TestKit, TestKitError, WriteError},
 };
-use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+use futures_util::future::try_join_all;
+use serde::{Deserialize, Serialize};
+use tokio::sync::{
+    Semaphore,
+    mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+};
 
 use super::{orders, settings, start, told};
 use crate::jobs::{OrderCreated, committed};
@@ -76,6 +84,52 @@ async fn a_client_that_can_send_nothing_more_ends_the_consumer_with_an_error() {
     let unmet = kit.outcome(id).await.unwrap_err().to_string();
     assert!(unmet.contains("was not settled for good and will not be: the consumer has ended"), "{unmet}");
     assert!(matches!(kit.shutdown().await, Err(TestKitError::Consumer(ConsumerError::Kafka { .. }))));
+}
+
+/// What a batch handler publishes, to take as long as the broker does.
+#[babel_job("urn:babel:audit:noted")]
+#[derive(Serialize, Deserialize)]
+struct Noted {}
+
+struct Gated {
+    open: Arc<Semaphore>,
+    handled: Arc<AtomicUsize>,
+}
+
+impl Gated {
+    /// The order 0 fails for good.
+    async fn store(&self, batch: JobBatch<OrderCreated>) -> Result<Failures, HandlerError> {
+        drop(self.open.acquire().await?);
+        let mut failures = Failures::default();
+        for (order, cx) in &batch {
+            if order.order_id == 0 {
+                failures.add(cx, HandlerError::fatal("no such warehouse"));
+            }
+        }
+        if let Some((_, cx)) = batch.iter().next() {
+            cx.message(&Noted {}).await?;
+        }
+        self.handled.fetch_add(batch.iter().count(), Ordering::Relaxed);
+        Ok(failures)
+    }
+}
+
+#[tokio::test]
+async fn a_client_that_can_send_nothing_more_ends_a_consumer_of_batches_that_has_a_backlog() {
+    const BACKLOG: usize = 3000;
+    let (open, handled) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
+    let gated = Gated { open: Arc::clone(&open), handled: Arc::clone(&handled) };
+    let routes = routes![gated; [OrderCreated; 10] => Gated::store];
+    let kit = TestKit::builder().consumer(settings).patience(Duration::from_secs(60)).start(routes).await.unwrap();
+    kit.fail_writes("orders.dlq", [1], WriteError::Fatal);
+    let first = kit.publish(&told(0, "")).await.unwrap();
+    let orders: Vec<_> = (1..=BACKLOG).map(|order| told(order as u64, "")).collect();
+    try_join_all(orders.iter().map(|order| kit.publish(order))).await.unwrap();
+    open.add_permits(1);
+    kit.outcome(first).await.unwrap_err();
+    assert!(matches!(kit.shutdown().await, Err(TestKitError::Consumer(ConsumerError::Kafka { .. }))));
+    let handled = handled.load(Ordering::Relaxed);
+    assert!(handled < BACKLOG / 2, "{handled}");
 }
 
 #[tokio::test]
