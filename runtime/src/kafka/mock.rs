@@ -6,6 +6,12 @@ use rdkafka::{
     producer::{BaseProducer, Producer as _, ProducerContext},
 };
 
+#[cfg(test)]
+use std::time::Duration;
+
+#[cfg(test)]
+use rdkafka::types::{RDKafkaApiKey, RDKafkaRespErr};
+
 use super::{errors, native, settings};
 use crate::{config::ConfigError, error::KafkaError};
 
@@ -79,6 +85,22 @@ impl MockBroker {
             Some(cluster) => Ok(cluster.create_topic(topic, partitions, 1)?),
             None => Ok(()),
         }
+    }
+
+    /// The next request to write is answered as by a broker that is not the leader, and each after that long.
+    #[cfg(test)]
+    pub(super) fn refuse_next_write(&self, round_trip: Duration) -> Result<(), KafkaError> {
+        let Some(cluster) = self.owner.client().mock_cluster() else { return Ok(()) };
+        cluster.broker_round_trip_time(1, round_trip)?;
+        cluster.request_errors(RDKafkaApiKey::Produce, &[RDKafkaRespErr::RD_KAFKA_RESP_ERR_NOT_LEADER_FOR_PARTITION]);
+        Ok(())
+    }
+
+    /// Where the first partition of a topic ends.
+    #[cfg(test)]
+    pub(super) fn end_of(&self, topic: &str) -> Result<i64, KafkaError> {
+        let client = self.owner.client();
+        Ok(client.fetch_watermarks(topic, 0, Duration::from_secs(10))?.1)
     }
 
     /// Drops every connection and takes no new one, or takes connections again.

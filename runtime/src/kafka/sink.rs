@@ -13,7 +13,7 @@ use std::{
 use rdkafka::{
     ClientConfig, ClientContext,
     error::{KafkaError as ClientError, RDKafkaErrorCode as Code},
-    message::{Message as _, OwnedHeaders},
+    message::{BorrowedMessage, Message as _, OwnedHeaders},
     producer::{BaseRecord, DeliveryResult, Producer as _, ProducerContext, PurgeConfig, ThreadedProducer},
 };
 use tokio::sync::{Notify, oneshot};
@@ -30,8 +30,6 @@ use crate::{
     lab::{Lab, Observed},
     record::{Batch, TopicPartition},
 };
-#[cfg(feature = "testing")]
-use rdkafka::message::BorrowedMessage;
 
 /// A record on its way to Kafka; a failed send hands it back.
 #[derive(Clone)]
@@ -101,7 +99,8 @@ impl fmt::Debug for OutgoingRecord {
     }
 }
 
-/// A record that was not acknowledged, and why. It may have been written all the same when the error is a timeout.
+/// A record that was not acknowledged, and why. It may have been written all the same when the error is a timeout, or
+/// when the broker did not say.
 #[derive(Debug)]
 pub(crate) struct SendError {
     pub(crate) error: KafkaError,
@@ -216,6 +215,7 @@ impl Sink {
                     None => Err(SendError { error, record }),
                 }
             }
+            Err(SendError { error, record }) if error.code() == UNCONFIRMED => self.send_with(client, *record).await,
             result => result,
         }
     }
@@ -416,9 +416,26 @@ impl Drop for Sink {
 const QUEUE_FULL: &str = "QueueFull";
 const TIMED_OUT: &str = "MessageTimedOut";
 const ALL_DOWN: &str = "AllBrokersDown";
+const UNCONFIRMED: &str = "Unconfirmed";
 
 fn closed(record: OutgoingRecord) -> SendError {
     SendError { error: KafkaError::closed("publisher"), record: Box::new(record) }
+}
+
+fn unconfirmed() -> KafkaError {
+    KafkaError::new(UNCONFIRMED, "the broker did not say that the record was written", Class::Retriable)
+}
+
+/// What a report hands back.
+fn given_back(message: &BorrowedMessage<'_>, timestamp: Option<i64>) -> Box<OutgoingRecord> {
+    let message = message.detach();
+    Box::new(OutgoingRecord {
+        topic: message.topic().to_owned(),
+        key: message.key().map(<[u8]>::to_vec),
+        value: message.payload().map(<[u8]>::to_vec),
+        headers: message.headers().cloned().unwrap_or_default(),
+        timestamp,
+    })
 }
 
 fn closed_too_early() -> KafkaError {
@@ -484,6 +501,12 @@ impl ProducerContext for Reports {
         self.on_their_way.fetch_sub(1, Ordering::Relaxed);
         self.room.notify_one();
         let result = match result {
+            // The client library takes a record for written when a later one of its partition was, and then knows no offset.
+            // But a broker that has nothing of this client yet takes any record as the first one: those before it that it
+            // has refused, as it was not the leader yet, would be lost.
+            Ok(message) if message.offset() < 0 => {
+                Err(SendError { error: unconfirmed(), record: given_back(message, report.timestamp) })
+            }
             Ok(_) => {
                 self.admitted.store(true, Ordering::Relaxed);
                 // The connection works again, so what it said before explains nothing that comes.
@@ -497,14 +520,6 @@ impl ProducerContext for Reports {
                 Ok(())
             }
             Err((error, message)) => {
-                let message = message.detach();
-                let record = OutgoingRecord {
-                    topic: message.topic().to_owned(),
-                    key: message.key().map(<[u8]>::to_vec),
-                    value: message.payload().map(<[u8]>::to_vec),
-                    headers: message.headers().cloned().unwrap_or_default(),
-                    timestamp: report.timestamp,
-                };
                 let error = match error.rdkafka_error_code() {
                     Some(Code::PurgeQueue | Code::PurgeInflight) => {
                         let refusal = self.refusal().filter(|_| !self.closed.load(Ordering::Acquire));
@@ -512,7 +527,7 @@ impl ProducerContext for Reports {
                     }
                     _ => error.clone().into(),
                 };
-                Err(SendError { error, record: Box::new(record) })
+                Err(SendError { error, record: given_back(message, report.timestamp) })
             }
         };
         #[cfg(feature = "testing")]
@@ -520,5 +535,33 @@ impl ProducerContext for Reports {
             return lab.faults.answer(topic, Box::new(move || report.reply.answer(result)));
         }
         report.reply.answer(result);
+    }
+}
+
+#[cfg(all(test, feature = "testing"))]
+mod tests {
+    use std::time::Duration;
+
+    use super::{super::mock::MockBroker, *};
+    use crate::config::Scope;
+
+    fn record(value: &str) -> OutgoingRecord {
+        OutgoingRecord::new("orders".to_owned(), None, Some(value.into()), None)
+    }
+
+    #[tokio::test]
+    async fn a_refused_record_is_not_taken_for_written_because_a_later_one_was() {
+        let broker = MockBroker::start().unwrap();
+        broker.create_topic("orders", 1).unwrap();
+        let mut config = Config::new(broker.brokers());
+        // Each record has a request of its own.
+        config.set(Scope::Publisher, "batch.num.messages".to_owned(), "1".to_owned());
+        let sink = Sink::new(&config).unwrap();
+        sink.send(record("first")).await.unwrap();
+        broker.refuse_next_write(Duration::from_millis(300)).unwrap();
+        let (refused, later) = tokio::join!(sink.send(record("refused")), sink.send(record("later")));
+        refused.unwrap();
+        later.unwrap();
+        assert_eq!(broker.end_of("orders").unwrap(), 3);
     }
 }
