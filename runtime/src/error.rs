@@ -16,6 +16,7 @@ pub struct KafkaError {
 
 const CLOSED: &str = "Closed";
 const SETTINGS_NOT_TOLD: &str = "SettingsNotTold";
+const UNCONFIRMED: &str = "Unconfirmed";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
@@ -93,6 +94,15 @@ impl KafkaError {
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.code == "MessageSizeTooLarge"
+    }
+
+    /// Whether the client library took a record for written that no broker has acknowledged.
+    pub(crate) fn is_unconfirmed(&self) -> bool {
+        self.code == UNCONFIRMED
+    }
+
+    pub(crate) fn unconfirmed() -> Self {
+        Self::new(UNCONFIRMED, "the broker did not say that the record was written", Class::Retriable)
     }
 
     /// Whether the brokers refuse this client for as long as nothing is changed: wrong credentials; no right to the topic,

@@ -215,7 +215,7 @@ impl Sink {
                     None => Err(SendError { error, record }),
                 }
             }
-            Err(SendError { error, record }) if error.code() == UNCONFIRMED => self.send_with(client, *record).await,
+            Err(SendError { error, record }) if error.is_unconfirmed() => self.send_with(client, *record).await,
             result => result,
         }
     }
@@ -416,14 +416,9 @@ impl Drop for Sink {
 const QUEUE_FULL: &str = "QueueFull";
 const TIMED_OUT: &str = "MessageTimedOut";
 const ALL_DOWN: &str = "AllBrokersDown";
-const UNCONFIRMED: &str = "Unconfirmed";
 
 fn closed(record: OutgoingRecord) -> SendError {
     SendError { error: KafkaError::closed("publisher"), record: Box::new(record) }
-}
-
-fn unconfirmed() -> KafkaError {
-    KafkaError::new(UNCONFIRMED, "the broker did not say that the record was written", Class::Retriable)
 }
 
 /// What a report hands back.
@@ -505,7 +500,7 @@ impl ProducerContext for Reports {
             // But a broker that has nothing of this client yet takes any record as the first one: those before it that it
             // has refused, as it was not the leader yet, would be lost.
             Ok(message) if message.offset() < 0 => {
-                Err(SendError { error: unconfirmed(), record: given_back(message, report.timestamp) })
+                Err(SendError { error: KafkaError::unconfirmed(), record: given_back(message, report.timestamp) })
             }
             Ok(_) => {
                 self.admitted.store(true, Ordering::Relaxed);

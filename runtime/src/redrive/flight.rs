@@ -104,7 +104,7 @@ impl<'a> Flight<'a> {
         for Landed { write, mut result } in landed {
             if let Err(failed) = result {
                 // In a batch that was too large each record fails, also one that fits.
-                let again = failed.error.is_too_large();
+                let again = failed.error.is_too_large() || failed.error.is_unconfirmed();
                 result = if again { self.pipeline.sink().send(*failed.record).await } else { Err(failed) };
             }
             match result {
