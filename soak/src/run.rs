@@ -36,7 +36,8 @@ pub(crate) async fn run(options: &Options) -> Result<bool> {
     println!("{} minutes, seed {}", options.time.as_secs() / 60, options.seed);
     let kafka = Kafka::connect(&brokers)?;
     let topics = Topics::create(&brokers, &kafka).await?;
-    let soaked = soak(options, &kafka, &topics.lines).await;
+    let asked = asked_to_end();
+    let soaked = soak(options, &kafka, &topics.lines, &asked).await;
     let CloseReport { undelivered } = kafka.close(Duration::from_secs(10)).await;
     let deleted = topics.delete().await;
     let (samples, mut faults) = soaked?;
@@ -45,20 +46,28 @@ pub(crate) async fn run(options: &Options) -> Result<bool> {
         faults.push(format!("{undelivered} records were still on their way when all had come to rest"));
     }
     faults.iter().for_each(|fault| println!("FAULT {fault}"));
+    if asked.load(Relaxed) {
+        return Err("it ended early, so memory was not judged".into());
+    }
     let Some(trends) = trends(&samples) else { return Err("the run was too short to be judged".into()) };
     trends.iter().for_each(print);
     Ok(faults.is_empty() && trends.iter().all(Trend::is_flat))
 }
 
 /// The samples, and what was not as it was promised.
-async fn soak(options: &Options, kafka: &Kafka, lines: &[Line]) -> Result<(Vec<Sample>, Vec<String>)> {
+async fn soak(
+    options: &Options,
+    kafka: &Kafka,
+    lines: &[Line],
+    asked: &AtomicBool,
+) -> Result<(Vec<Sample>, Vec<String>)> {
     let ledger = Arc::new(Ledger::new(most_records(options.time)));
     let (service, health) = Service::start(kafka, lines, Fates { seed: options.seed }, &ledger);
     let mut sampler = Sampler::new(&ledger, health);
-    let (stop_redriving, asked) = (Notify::new(), asked_to_end());
+    let stop_redriving = Notify::new();
     let load_and_settle = async {
         tokio::select! {
-            published = Load::new(kafka, lines, options.seed, &ledger).run(options.time, &asked) => published?,
+            published = Load::new(kafka, lines, options.seed, &ledger).run(options.time, asked) => published?,
             failed = sampler.run(options.time) => failed?,
         }
         settle(&ledger).await;
@@ -71,6 +80,7 @@ async fn soak(options: &Options, kafka: &Kafka, lines: &[Line]) -> Result<(Vec<S
         // It says why when it is stopped.
         () = service.has_failed() => {}
     }
+    sampler.print();
     let left_undone = service.stop().await?;
     println!("{} records were handled again", ledger.handled_again.load(Relaxed));
     Ok((sampler.samples, [ledger.faults(), left_undone].concat()))

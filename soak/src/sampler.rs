@@ -10,9 +10,9 @@ use tokio::time::MissedTickBehavior;
 
 use crate::{Result, ledger::Ledger, sample::Sample};
 
-/// Lines of a whole run, and samples of each of them; the last of these is printed.
-const LINES: u32 = 30;
-const SAMPLES: u32 = 8;
+/// Samples of a whole run, and how many of them make a line of which the last is printed.
+const SAMPLES: u32 = 240;
+const LINE: u32 = 8;
 
 pub(crate) struct Sampler {
     ledger: Arc<Ledger>,
@@ -23,7 +23,7 @@ pub(crate) struct Sampler {
 
 impl Sampler {
     pub(crate) fn new(ledger: &Arc<Ledger>, health: Vec<Health>) -> Self {
-        let samples = Vec::with_capacity((LINES * SAMPLES) as usize);
+        let samples = Vec::with_capacity(SAMPLES as usize);
         Self { ledger: Arc::clone(ledger), health, begun: Instant::now(), samples }
     }
 
@@ -49,11 +49,11 @@ impl Sampler {
             "files",
             "threads",
         );
-        let mut tick = tokio::time::interval(time / (LINES * SAMPLES));
-        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut tick = tokio::time::interval(time / SAMPLES);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Skip);
         tick.tick().await;
         loop {
-            for _ in 0..SAMPLES {
+            for _ in 0..LINE {
                 tick.tick().await;
                 self.samples.push(Sample::take()?);
             }
@@ -61,7 +61,8 @@ impl Sampler {
         }
     }
 
-    fn print(&self) {
+    /// The last sample, and what has happened until now.
+    pub(crate) fn print(&self) {
         let Some(Sample { resident, peak, files, threads }) = self.samples.last() else { return };
         let Ledger { published, handled_once, failed, retried, dead_lettered, redriven, .. } = &*self.ledger;
         let [published, handled, failed, retried, dead, redriven] =
