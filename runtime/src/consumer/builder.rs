@@ -201,7 +201,8 @@ impl ConsumerBuilder {
     }
 
     /// How long a [batch](crate::BatchHandler) waits to fill; by default it does not: what is there is handled. The wait
-    /// begins with the batch's first record, and ends early where a record of another job follows.
+    /// begins with the batch's first record, and ends early where a record of another job follows. It has to be shorter
+    /// than [`stall_timeout`](ConsumerBuilder::stall_timeout).
     pub fn batch_wait(mut self, wait: Duration) -> Self {
         self.batch_wait = wait;
         self
@@ -287,6 +288,12 @@ impl ConsumerBuilder {
         }
         if self.order != ProcessingOrder::Partition && routes.batch_sizes().next().is_some() {
             return refuse("order", "has to be that of the partition where a handler takes batches");
+        }
+        if self.batch_wait >= self.stall_timeout && routes.batch_sizes().next().is_some() {
+            return refuse(
+                "batch_wait",
+                "has to be shorter than `stall_timeout`, or a batch that waits to fill is a stall",
+            );
         }
         if self.rules.max_tries == 0 {
             return refuse("max_tries", "has to be at least 1");

@@ -230,7 +230,7 @@ impl Lane {
             topic: self.partition.topic.to_string(),
             partition: self.partition.partition,
             lag,
-            waiting: self.waiting().0,
+            waiting: self.progress.not_started(self.records),
             in_flight: self.progress.at_work(),
             watermark,
             oldest,

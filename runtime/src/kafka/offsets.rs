@@ -59,6 +59,8 @@ struct Taken {
     before: u64,
     /// Behind the last one of those before.
     watermark: Option<i64>,
+    /// How many wait to be started.
+    waiting: usize,
     /// How many are started and not finished.
     at_work: usize,
     idle_awaited: bool,
@@ -183,6 +185,12 @@ impl Progress {
         taken.records.front().map(|taking| Front { ticket: taken.before, offset: taking.offset })
     }
 
+    /// How many of the records that came so far are not started.
+    pub(super) fn not_started(&self, came: u64) -> u64 {
+        let taken = self.taken();
+        came.saturating_sub(taken.before + taken.records.len() as u64) + taken.waiting as u64
+    }
+
     /// How many records are started and not finished.
     pub(super) fn at_work(&self) -> usize {
         self.taken().at_work
@@ -260,6 +268,7 @@ impl Progress {
 impl Taken {
     fn push(&mut self, offset: i64, state: State) -> Ticket {
         self.records.push_back(Taking { offset, state });
+        self.waiting += usize::from(state == State::Waiting);
         self.at_work += usize::from(state == State::Started);
         Ticket(self.before + self.records.len() as u64 - 1)
     }
@@ -267,6 +276,7 @@ impl Taken {
     fn set(&mut self, Ticket(number): Ticket, state: State) {
         let index = number.checked_sub(self.before).and_then(|index| usize::try_from(index).ok());
         if let Some(taking) = index.and_then(|index| self.records.get_mut(index)) {
+            self.waiting -= usize::from(taking.state == State::Waiting);
             self.at_work -= usize::from(taking.state == State::Started);
             self.at_work += usize::from(state == State::Started);
             taking.state = state;
@@ -332,7 +342,9 @@ mod tests {
         progress.start(started);
         progress.finish(started);
         assert_eq!((progress.committable(), progress.unfinished(), progress.span()), (None, vec![], 2));
+        assert_eq!(progress.not_started(5), 4);
         progress.start(waiting);
+        assert_eq!(progress.not_started(5), 3);
         assert_eq!(progress.unfinished(), [0]);
         progress.finish(waiting);
         assert_eq!((progress.committable(), progress.span()), (Some(2), 0));

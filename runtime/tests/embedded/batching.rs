@@ -326,7 +326,7 @@ async fn functions_and_methods_take_batches_and_settle_them_whole() {
 }
 
 #[tokio::test]
-async fn another_order_than_that_of_the_partition_and_empty_batches_are_refused() {
+async fn what_does_not_go_with_batches_is_refused_at_the_start() {
     let kafka = Kafka::connect("localhost:9092").unwrap();
     let refused = |consumer: ConsumerBuilder, max: usize| {
         let consumer = consumer.serve(routes![[OrderCreated; max] => store(None, None).0]);
@@ -339,4 +339,7 @@ async fn another_order_than_that_of_the_partition_and_empty_batches_are_refused(
     };
     assert_eq!(refused(kafka.consumer("workers").order(ProcessingOrder::Key), 10).await, "order");
     assert_eq!(refused(kafka.consumer("workers"), 0).await, "routes");
+    // A batch that waits to fill would be taken for a record that holds up its partition.
+    let as_long = kafka.consumer("workers").batch_wait(PATIENCE).stall_timeout(PATIENCE);
+    assert_eq!(refused(as_long, 10).await, "batch_wait");
 }

@@ -61,6 +61,8 @@ async fn a_record_that_holds_up_its_partition_is_named_and_health_is_bad_until_i
             let [partition] = report.partitions.as_slice() else { panic!("{report:?}") };
             let oldest = partition.oldest.as_ref().unwrap();
             assert_eq!((oldest.offset, partition.watermark, partition.lag), (1, Some(1), Some(2)));
+            let side_by_side = order == ProcessingOrder::Unordered;
+            assert_eq!((partition.in_flight, partition.waiting), if side_by_side { (2, 0) } else { (1, 1) });
             open.add_permits(2);
             while !matches!(events.recv().await, Some(Event::Recovered { .. })) {}
             assert!(health.report().is_live());
