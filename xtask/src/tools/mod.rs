@@ -8,6 +8,7 @@ mod openssl;
 mod postgres;
 mod python;
 mod redis;
+mod valgrind;
 
 pub(crate) use java::java;
 pub(crate) use maven::maven;
@@ -16,6 +17,7 @@ pub(crate) use openssl::openssl;
 pub(crate) use postgres::postgres;
 pub(crate) use python::python;
 pub(crate) use redis::redis_server;
+pub(crate) use valgrind::valgrind;
 
 use std::env;
 use std::path::PathBuf;

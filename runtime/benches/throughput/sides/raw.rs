@@ -1,8 +1,7 @@
 //! The raw client, as a careful user would write the same work by hand, with the settings that the SDK uses.
 
-use std::{ops::Range, time::Duration};
+use std::{sync::Arc, time::Duration};
 
-use futures_util::stream::{self, StreamExt as _};
 use rdkafka::{
     ClientConfig, Message as _,
     consumer::{BaseConsumer, Consumer as _},
@@ -11,7 +10,11 @@ use rdkafka::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Order, Stopwatch, Turn, WINDOW, order};
+use super::{
+    Error, Stopwatch, Turn,
+    payload::{Order, Size},
+    sending::{self, Sending},
+};
 
 #[derive(Serialize, Deserialize)]
 struct Envelope<'a> {
@@ -32,7 +35,7 @@ struct Meta<'a> {
 }
 
 /// Of a producer.
-pub(crate) fn settings(brokers: &str) -> ClientConfig {
+pub(super) fn settings(brokers: &str) -> ClientConfig {
     let mut settings = ClientConfig::new();
     settings
         .set("bootstrap.servers", brokers)
@@ -42,27 +45,30 @@ pub(crate) fn settings(brokers: &str) -> ClientConfig {
     settings
 }
 
-pub(crate) fn producer(brokers: &str) -> Result<FutureProducer, Error> {
-    Ok(settings(brokers).create()?)
+pub(super) async fn publish(
+    brokers: &str,
+    topic: &str,
+    size: Size,
+    records: u64,
+    sending: Sending,
+) -> Result<Turn, Error> {
+    let sender: Arc<(FutureProducer, String)> = Arc::new((settings(brokers).create()?, topic.to_owned()));
+    let each = move |number| {
+        let sender = Arc::clone(&sender);
+        async move { send(&sender.0, &sender.1, size.order(number)).await }
+    };
+    sending::measure(sending, records, each).await
 }
 
-pub(crate) async fn publish(producer: &FutureProducer, topic: &str, numbers: Range<u64>) -> Result<Turn, Error> {
-    let watch = Stopwatch::start();
-    let mut sends = stream::iter(numbers).map(|number| send(producer, topic, number)).buffer_unordered(WINDOW);
-    while let Some(sent) = sends.next().await {
-        sent?;
-    }
-    Ok(watch.stop())
-}
-
-async fn send(producer: &FutureProducer, topic: &str, number: u64) -> Result<(), Error> {
+async fn send(producer: &FutureProducer, topic: &str, order: Order) -> Result<(), Error> {
     let (id, trace_id) = (uuid::Uuid::new_v4().to_string(), uuid::Uuid::new_v4().to_string());
     let created_at = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH)?.as_millis();
     let created_at = i64::try_from(created_at)?;
+    let key = order.order_id.to_string();
     let body = serde_json::to_vec(&Envelope {
         job: "urn:babel:bench:order",
         trace_id: &trace_id,
-        data: order(number),
+        data: order,
         meta: Meta { id: &id, queue: topic, lang: "rust", schema_version: 1, created_at },
         attempts: 0,
     })?;
@@ -78,13 +84,12 @@ async fn send(producer: &FutureProducer, topic: &str, number: u64) -> Result<(),
     .fold(OwnedHeaders::new_with_capacity(6), |headers, (key, value)| {
         headers.insert(Header { key, value: Some(value) })
     });
-    let key = number.to_string();
     let record = FutureRecord::to(topic).key(&key).payload(&body).headers(headers).timestamp(created_at);
     producer.send(record, Duration::from_secs(30)).await.map_err(|(error, _)| error)?;
     Ok(())
 }
 
-pub(crate) fn consumer(brokers: &str, group: &str) -> Result<BaseConsumer, Error> {
+pub(super) fn consumer(brokers: &str, group: &str) -> Result<BaseConsumer, Error> {
     Ok(ClientConfig::new()
         .set("bootstrap.servers", brokers)
         .set("group.id", group)
@@ -97,7 +102,7 @@ pub(crate) fn consumer(brokers: &str, group: &str) -> Result<BaseConsumer, Error
         .create()?)
 }
 
-pub(crate) fn consume(brokers: &str, topic: &str, group: &str, count: u64) -> Result<Turn, Error> {
+pub(super) fn consume(brokers: &str, topic: &str, group: &str, count: u64) -> Result<Turn, Error> {
     let consumer = consumer(brokers, group)?;
     consumer.subscribe(&[topic])?;
     let mut watch = None;

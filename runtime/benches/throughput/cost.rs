@@ -1,0 +1,80 @@
+//! What a record costs in memory, allocations and instructions, as far as that can be counted.
+
+use crate::{
+    cases::{OURS, Program, RAW},
+    programs::Programs,
+    report::mib,
+    sides::{Error, How, Mode, PARTITIONS, Sending, Size, Task, Work},
+    topics::{Holds, Topic, Topics},
+};
+
+/// Records of the smaller of the two turns that are counted; the other one has three times as many.
+const FEW: u64 = 10_000;
+
+/// What one side costs.
+pub(crate) struct Cost {
+    pub(crate) what: &'static str,
+    pub(crate) side: &'static str,
+    /// Whether it is held to the aims.
+    pub(crate) is_ours: bool,
+    /// Resident memory at its highest, in MiB.
+    pub(crate) peak: f64,
+    pub(crate) allocations: Option<f64>,
+    /// Those besides what the payload takes.
+    pub(crate) beyond: Option<f64>,
+    pub(crate) instructions: Option<f64>,
+}
+
+/// Each with the work on the payload that it contains.
+const SIDES: [(&str, &str, Work, Work); 7] = [
+    ("publish", RAW, Work::PublishRaw(Sending::Pipelined), Work::Make),
+    ("publish", OURS, Work::Publish(Sending::Pipelined), Work::Make),
+    ("consume", RAW, Work::ConsumeRaw, Work::Decode),
+    ("consume", "order by partition", Work::Consume(How::DEFAULT), Work::Decode),
+    ("consume", "order by key", Work::Consume(How::by(Mode::Key)), Work::Decode),
+    ("consume", "unordered", Work::Consume(How::by(Mode::Unordered)), Work::Decode),
+    ("consume", "batches of 500", Work::Consume(How::by(Mode::Batches)), Work::Decode),
+];
+
+pub(crate) async fn measure(
+    programs: &Programs,
+    topics: &mut Topics,
+    records: u64,
+    mut tell: impl FnMut(Cost),
+) -> Result<(), Error> {
+    for (what, side, work, payload) in SIDES {
+        let peak = programs.take(Program::Own(work), &topics.task(topic(work), records).await?)?;
+        let allocations = per_record(topics, work, |task| programs.allocations(work, task)).await?;
+        let of_payload = per_record(topics, payload, |task| programs.allocations(payload, task)).await?;
+        tell(Cost {
+            what,
+            side,
+            is_ours: side != RAW,
+            peak: peak.map_or(0.0, |turn| mib(&turn)),
+            allocations,
+            beyond: allocations.zip(of_payload).map(|(all, payload)| all - payload),
+            instructions: per_record(topics, work, |task| programs.instructions(work, task)).await?,
+        });
+    }
+    Ok(())
+}
+
+fn topic(work: Work) -> Topic {
+    let holds = match work {
+        Work::ConsumeRaw | Work::Consume(_) => Holds::Records,
+        _ => Holds::Nothing,
+    };
+    Topic { partitions: PARTITIONS, size: Size::Medium, holds }
+}
+
+/// Of two turns that take all records of their topics, so that what begins and ends a turn does not count.
+#[allow(clippy::cast_precision_loss)]
+async fn per_record(
+    topics: &mut Topics,
+    work: Work,
+    count: impl Fn(&Task) -> Result<Option<f64>, Error>,
+) -> Result<Option<f64>, Error> {
+    let few = count(&topics.task(topic(work), FEW).await?)?;
+    let many = count(&topics.task(topic(work), 3 * FEW).await?)?;
+    Ok(few.zip(many).map(|(few, many)| (many - few) / (2 * FEW) as f64))
+}
