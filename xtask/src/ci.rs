@@ -13,6 +13,8 @@ use crate::tools;
 pub(crate) fn run() -> Result<()> {
     announce("formatting");
     run_ok(&mut cargo("fmt --all --check"))?;
+    // A workspace of its own.
+    run_ok(&mut cargo("fmt --check --manifest-path runtime/benches/rivals/ruststream/Cargo.toml"))?;
     announce("clippy");
     tools::c_libraries()?;
     run_ok(&mut cargo("clippy --workspace --all-targets --all-features -- -D warnings"))?;

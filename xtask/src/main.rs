@@ -32,8 +32,10 @@ Usage: cargo xtask <command>
   schema-suite [draft7|draft2020-12|gcn] [part of a file's path] [--list type]
                  measure the generator by the official JSON Schema test suite and by real schemas;
                  exit code 1 if it falls short. --list type: what the types alone let through
-  bench [n] [--write]
-                 measure the throughput with n records, on a real broker; write BENCHMARKS.md
+  bench [quick] [section…] [n] [--write]
+                 measure the throughput with n records on a real broker, against the raw client,
+                 RustStream and the SDK for Python; write BENCHMARKS.md. Sections: publish, consume,
+                 partitions, sizes, handlers, peers, commits, movers, cost
   bench waiting [minutes]
                  measure the memory of a reinjector that holds a million records
   bench codegen  measure the generator with many schemas
@@ -53,7 +55,7 @@ Usage: cargo xtask <command>
   kafka status   say whether it runs; exit code 1 if it does not
   help           print this text
 
-Java, Maven, OpenSSL, Python, Redis and PostgreSQL are installed if they are missing and this is
+Java, Maven, OpenSSL, Python, Redis, PostgreSQL and Valgrind are installed if they are missing and this is
 root on Debian; elsewhere a message names the command to type. Downloads and data lie in target/.
 
 Environment:

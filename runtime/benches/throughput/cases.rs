@@ -85,8 +85,8 @@ impl Section {
             Self::Cost => {
                 "Peak: resident memory of a process that does nothing else, at full speed. Allocations: of the Rust side \
                  alone, without those that the payload takes by itself when it is made or decoded. Instructions: counted by \
-                 callgrind, librdkafka included. Both are the difference of turns with 10,000 and 30,000 records, so that \
-                 beginning and end do not count."
+                 callgrind, librdkafka included. Both are the difference of two turns, so that beginning and end do \
+                 not count."
             }
         }
     }

@@ -8,9 +8,6 @@ use crate::{
     topics::{Holds, Topic, Topics},
 };
 
-/// Records of the smaller of the two turns that are counted; the other one has three times as many.
-const FEW: u64 = 10_000;
-
 /// What one side costs.
 pub(crate) struct Cost {
     pub(crate) what: &'static str,
@@ -42,10 +39,12 @@ pub(crate) async fn measure(
     records: u64,
     mut tell: impl FnMut(Cost),
 ) -> Result<(), Error> {
+    // Whatever counts, slows down.
+    let few = records / 30;
     for (what, side, work, payload) in SIDES {
         let peak = programs.take(Program::Own(work), &topics.task(topic(work), records).await?)?;
-        let allocations = per_record(topics, work, |task| programs.allocations(work, task)).await?;
-        let of_payload = per_record(topics, payload, |task| programs.allocations(payload, task)).await?;
+        let allocations = per_record(topics, work, few, |task| programs.allocations(work, task)).await?;
+        let of_payload = per_record(topics, payload, few, |task| programs.allocations(payload, task)).await?;
         tell(Cost {
             what,
             side,
@@ -53,7 +52,7 @@ pub(crate) async fn measure(
             peak: peak.map_or(0.0, |turn| mib(&turn)),
             allocations,
             beyond: allocations.zip(of_payload).map(|(all, payload)| all - payload),
-            instructions: per_record(topics, work, |task| programs.instructions(work, task)).await?,
+            instructions: per_record(topics, work, few, |task| programs.instructions(work, task)).await?,
         });
     }
     Ok(())
@@ -67,14 +66,16 @@ fn topic(work: Work) -> Topic {
     Topic { partitions: PARTITIONS, size: Size::Medium, holds }
 }
 
-/// Of two turns that take all records of their topics, so that what begins and ends a turn does not count.
+/// Of two turns that take all records of their topics, the second one three times as many as the first, so that what begins
+/// and ends a turn does not count.
 #[allow(clippy::cast_precision_loss)]
 async fn per_record(
     topics: &mut Topics,
     work: Work,
+    few: u64,
     count: impl Fn(&Task) -> Result<Option<f64>, Error>,
 ) -> Result<Option<f64>, Error> {
-    let few = count(&topics.task(topic(work), FEW).await?)?;
-    let many = count(&topics.task(topic(work), 3 * FEW).await?)?;
-    Ok(few.zip(many).map(|(few, many)| (many - few) / (2 * FEW) as f64))
+    let once = count(&topics.task(topic(work), few).await?)?;
+    let thrice = count(&topics.task(topic(work), 3 * few).await?)?;
+    Ok(once.zip(thrice).map(|(once, thrice)| (thrice - once) / (2 * few) as f64))
 }

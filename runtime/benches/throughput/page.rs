@@ -11,7 +11,7 @@ use crate::{
 
 /// In MiB, at full speed.
 const MOST_MEMORY: f64 = 64.0;
-/// Besides the payload's own.
+/// A record that is consumed, besides the payload's own.
 const MOST_ALLOCATIONS: f64 = 1.0;
 
 pub(crate) fn of(report: &Report) -> String {
@@ -73,7 +73,10 @@ fn write_costs(page: &mut String, costs: &[Cost]) {
             number(*allocations, 2),
             number(*beyond, 2),
             // What is counted by two turns is not exact to the last allocation.
-            beyond.map_or_else(String::new, |beyond| aim((beyond * 10.0).round() / 10.0, MOST_ALLOCATIONS)),
+            match beyond {
+                Some(beyond) if *what == "consume" => aim((beyond * 10.0).round() / 10.0, MOST_ALLOCATIONS),
+                _ => String::new(),
+            },
             number(*instructions, 0),
         );
     }
