@@ -20,6 +20,9 @@ pub(crate) const TRACEPARENT: &str = "traceparent";
 /// A message that was delivered before is linked as well to the context that it was first delivered with, which its
 /// `traceparent` keeps. Without a tracer nothing happens.
 pub(crate) fn continue_from(span: &Span, topic: &str, headers: Headers<'_>, trace_id: &str, attempts: u32) {
+    if span.is_disabled() {
+        return;
+    }
     name(span, topic);
     let Some(parent) = Extracted::of(headers.get(TRACEPARENT), trace_id).map(context) else { return };
     if attempts > 0 {
@@ -32,6 +35,9 @@ pub(crate) fn continue_from(span: &Span, topic: &str, headers: Headers<'_>, trac
 /// Links the span of a batch handler to the traces of its messages, given by their headers and trace ids: it can be part
 /// of none, as they are many.
 pub(crate) fn link_to<'a>(span: &Span, topic: &str, messages: impl Iterator<Item = (Headers<'a>, &'a str)>) {
+    if span.is_disabled() {
+        return;
+    }
     name(span, topic);
     for (headers, trace_id) in messages {
         if let Some(message) = Extracted::of(headers.get(TRACEPARENT), trace_id).map(context) {
