@@ -54,8 +54,10 @@ struct TopicFaults {
     failing: Vec<(u64, KafkaError)>,
     /// The longest value that the topic takes, and what it says of a longer one.
     limit: Option<(usize, KafkaError)>,
-    /// The answers that are held back, while they are.
-    held: Option<Vec<Answer>>,
+    /// How many hold the answers back.
+    holders: usize,
+    /// The answers that are held back.
+    held: Vec<Answer>,
 }
 
 /// Tells whoever waits for it what became of a write.
@@ -72,14 +74,17 @@ impl Faults {
         self.topics().entry(topic.to_owned()).or_default().limit = Some((bytes, error));
     }
 
-    /// Holds the answers to writes back.
+    /// Holds the answers to writes back, until each who does has released them.
     pub(crate) fn hold(&self, topic: &str) {
-        self.topics().entry(topic.to_owned()).or_default().held.get_or_insert_default();
+        self.topics().entry(topic.to_owned()).or_default().holders += 1;
     }
 
     /// Gives the answers that were held back, in their order, and those to come at once.
     pub(crate) fn release(&self, topic: &str) {
-        let held = self.topics().get_mut(topic).and_then(|faults| faults.held.take());
+        let held = self.topics().get_mut(topic).map(|faults| {
+            faults.holders -= 1;
+            if faults.holders == 0 { std::mem::take(&mut faults.held) } else { Vec::new() }
+        });
         held.into_iter().flatten().for_each(|answer| answer());
     }
 
@@ -97,8 +102,8 @@ impl Faults {
 
     /// Gives the answer to a write, now or when it is released.
     pub(crate) fn answer(&self, topic: &str, answer: Answer) {
-        if let Some(held) = self.topics().get_mut(topic).and_then(|faults| faults.held.as_mut()) {
-            held.push(answer);
+        if let Some(faults) = self.topics().get_mut(topic).filter(|faults| faults.holders > 0) {
+            faults.held.push(answer);
             return;
         }
         answer();
@@ -140,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_are_held_for_one_topic_and_given_in_their_order() {
+    fn answers_are_held_for_one_topic_until_all_who_do_release_them_and_given_in_their_order() {
         let faults = Faults::default();
         let given = Arc::new(Mutex::new(Vec::new()));
         let answer = |topic: &str, number: u32| {
@@ -150,6 +155,8 @@ mod tests {
         faults.hold("a");
         faults.hold("a");
         [("a", 1), ("b", 2), ("a", 3)].into_iter().for_each(|(topic, number)| answer(topic, number));
+        assert_eq!(*given.lock().unwrap(), [2]);
+        faults.release("a");
         assert_eq!(*given.lock().unwrap(), [2]);
         faults.release("a");
         answer("a", 4);

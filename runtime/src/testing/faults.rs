@@ -65,6 +65,7 @@ impl TestKit {
 
     /// Holds back what the broker answers to writes to a topic until the returned value is dropped: the records are
     /// written, and whoever waits for their acknowledgement goes on waiting. A shutdown meanwhile leaves them uncommitted.
+    /// Where several are held for one topic, the last one counts that is dropped.
     ///
     /// ```
     /// # use babelqueue::{Delivery, HandlerError, babel_job, routes, testing::TestKit};
