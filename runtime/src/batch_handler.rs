@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, error::Error, fmt, future::Future, sync::Arc};
 
-use crate::handler::{Delivery, HandlerError};
+use crate::{delivery::Delivery, handler::HandlerError};
 
 /// Handles jobs of one type, many at once: consecutive records of one partition, in its order, never of two assignments.
 ///

@@ -50,6 +50,7 @@ mod client;
 mod config;
 mod consumer;
 mod deliver;
+mod delivery;
 pub mod envelope;
 mod error;
 mod event;
@@ -102,10 +103,11 @@ pub use crate::{
         CommitPolicy, Consumer, ConsumerBuilder, ConsumerError, Health, ProcessingOrder, Reason, RecordError, Settled,
         Summary,
     },
+    delivery::Delivery,
     envelope::EncodeError,
     error::KafkaError,
     event::Event,
-    handler::{Delivery, Handler, HandlerError},
+    handler::{Handler, HandlerError},
     health::{HealthReport, OldestRecord, PartitionHealth, Status},
     job::{Job, RecordKey},
     json::Json,

@@ -4,7 +4,8 @@ use std::{collections::HashMap, fmt, future::Future, marker::PhantomData, pin::P
 
 use crate::{
     batch_handler::{BatchHandler, BatchMethod, Failures, JobBatch},
-    handler::{Delivery, Handler, HandlerError, Method},
+    delivery::Delivery,
+    handler::{Handler, HandlerError, Method},
     job::Job,
     payload::{self, Misfit},
 };

@@ -28,6 +28,7 @@ const ORDER: &[&str] = &[
     "client",
     "topics",
     "publisher",
+    "delivery",
     "handler",
     "batch_handler",
     "router",

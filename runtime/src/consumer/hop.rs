@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use super::{Settled, report::Explained};
 use crate::{
+    delivery::Delivery,
     envelope::{DeadLetter, LANG, poison_dead_letter, with_attempts, with_dead_letter},
-    handler::Delivery,
     headers::{ATTEMPTS, DELAY, JOB, MESSAGE_ID, ORIGINAL_TOPIC, TRACE_ID},
     kafka::OutgoingRecord,
     record::{Batch, Record, TopicPartition},
@@ -66,7 +66,6 @@ impl Hop {
     /// The hop that a decision asks for, and the form to begin with; `None` when it asks for none.
     pub(super) fn new(
         delivery: &Delivery,
-        at: &TopicPartition,
         decision: &Decision,
         dead_letters: Option<&str>,
         explained: Explained,
@@ -81,7 +80,7 @@ impl Hop {
         };
         let hop = Self {
             record: Batch::of(&delivery.record()?),
-            at: at.clone(),
+            at: delivery.at().clone(),
             retry,
             dead_letters: dead_letters.map(str::to_owned),
             reason,

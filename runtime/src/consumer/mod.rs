@@ -35,6 +35,7 @@ use self::{
     worker::Worker,
 };
 use crate::{
+    delivery::Assignment,
     error::KafkaError,
     kafka::{Assigned, Read, SourceSettings, Standing},
     member::{Happened, Member},
@@ -176,21 +177,21 @@ impl Running<'_> {
 
     fn start(&mut self, assigned: Assigned) {
         let Assigned { partition, batches, progress } = assigned;
+        let assignment = Assignment {
+            kafka: self.settings.kafka.clone(),
+            retry_topics: Arc::clone(&self.retry_topics),
+            partition: partition.clone(),
+            progress: Arc::clone(&progress),
+        };
         let worker = Worker {
             order: self.settings.order,
             processor: Arc::clone(&self.processor),
             handlers: Arc::clone(&self.handlers),
             bytes_side_by_side: Arc::clone(&self.bytes_side_by_side),
-            retry_topics: Arc::clone(&self.retry_topics),
             batches,
             commit_policy: self.settings.commit_policy,
             batch_wait: self.processor.routes.batch_sizes().next().map(|_| self.settings.batch_wait),
-            settlement: Settlement::new(
-                self.settings,
-                partition.clone(),
-                Arc::clone(&progress),
-                Arc::clone(&self.processor.counts),
-            ),
+            settlement: Settlement::new(self.settings, assignment, Arc::clone(&self.processor.counts)),
         };
         self.member.work(&partition, &progress, worker.run());
     }

@@ -8,8 +8,9 @@ use tracing::Instrument as _;
 use super::settlement::Counts;
 use crate::{
     batch_handler::Failures,
+    delivery::Delivery,
     envelope::{self, Envelope, Poison, Verdict},
-    handler::{Delivery, HandlerError},
+    handler::HandlerError,
     headers::Projection,
     idempotency::{Guarded, Idempotency},
     record::Record,

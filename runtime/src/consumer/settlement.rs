@@ -26,16 +26,14 @@ use super::{
 #[cfg(feature = "testing")]
 use crate::lab::{End, Observed};
 use crate::{
-    client::Kafka,
     deliver::{Next, Undelivered, deliver},
+    delivery::{Assignment, Delivery},
     envelope::{self, Envelope, Verdict},
     error::KafkaError,
     event::Event,
-    handler::Delivery,
     headers,
-    kafka::{OutgoingRecord, Progress, SendError, Sent, Ticket},
+    kafka::{OutgoingRecord, SendError, Sent, Ticket},
     member::{Left, ended_or_panicked},
-    record::TopicPartition,
     retry_topics::RetryTopics,
     settle::{Decision, Outcome, Rules, decide},
 };
@@ -79,10 +77,8 @@ impl Counts {
 
 /// Settles the records of one assignment.
 pub(super) struct Settlement {
-    pub(super) partition: TopicPartition,
-    pub(super) progress: Arc<Progress>,
-    pub(super) kafka: Kafka,
-    pub(super) rules: Rules,
+    pub(super) assignment: Arc<Assignment>,
+    rules: Rules,
     topics: Option<RetryTopics>,
     hooks: Hooks,
     counts: Arc<Counts>,
@@ -92,17 +88,10 @@ pub(super) struct Settlement {
 }
 
 impl Settlement {
-    pub(super) fn new(
-        settings: &ConsumerBuilder,
-        partition: TopicPartition,
-        progress: Arc<Progress>,
-        counts: Arc<Counts>,
-    ) -> Self {
+    pub(super) fn new(settings: &ConsumerBuilder, assignment: Assignment, counts: Arc<Counts>) -> Self {
         Self {
-            topics: settings.retry_topics_of(&partition.topic).cloned(),
-            partition,
-            progress,
-            kafka: settings.kafka.clone(),
+            topics: settings.retry_topics_of(&assignment.partition.topic).cloned(),
+            assignment: Arc::new(assignment),
             rules: settings.rules,
             hooks: settings.hooks.clone(),
             counts,
@@ -118,9 +107,9 @@ impl Settlement {
         ticket: Ticket,
         outcome: &Outcome,
     ) -> Option<RecordError> {
-        if self.progress.is_stopped() && matches!(outcome, Outcome::Failed(_)) {
+        if self.assignment.progress.is_stopped() && matches!(outcome, Outcome::Failed(_)) {
             // A handler that gives up when it is asked to end has not failed: the record is left to the next owner.
-            self.progress.leave(ticket);
+            self.assignment.progress.leave(ticket);
             return None;
         }
         let offset = delivery.offset();
@@ -129,25 +118,25 @@ impl Settlement {
         self.show(delivery, &decision);
         match decision {
             Decision::Commit => {
-                tracing::debug!(at = %self.partition, offset, trace_id = delivery.trace_id(), "handled");
+                tracing::debug!(at = %delivery.at(), offset, trace_id = delivery.trace_id(), "handled");
                 self.finish(ticket, &self.counts.handled);
                 return None;
             }
             Decision::Delete => {
-                tracing::info!(at = %self.partition, offset, trace_id = delivery.trace_id(), "no handler, let go by");
+                tracing::info!(at = %delivery.at(), offset, trace_id = delivery.trace_id(), "no handler, let go by");
                 self.finish(ticket, &self.counts.deleted);
                 return None;
             }
             _ => {}
         }
-        if self.progress.is_closed() {
+        if self.assignment.progress.is_closed() {
             // Its next owner handles it again, and settles it.
             return None;
         }
         let explained = explain(outcome)?;
         let mut error = self.describe(delivery, &explained);
         let dead_letters = self.topics.as_ref().and_then(RetryTopics::dead_letter_topic_name);
-        let hop = Hop::new(delivery, &self.partition, &decision, dead_letters, explained);
+        let hop = Hop::new(delivery, &decision, dead_letters, explained);
         match hop.and_then(|(hop, form)| Some((hop.record(form)?, hop, form))) {
             Some((record, hop, form)) => {
                 self.write(record, hop, form, error, ticket).await;
@@ -169,9 +158,9 @@ impl Settlement {
     /// Shows a test kit what was made of a record.
     #[cfg(feature = "testing")]
     fn show(&self, delivery: &Delivery, decision: &Decision) {
-        let Some(lab) = &self.kafka.config().lab else { return };
+        let Some(lab) = &self.assignment.kafka.config().lab else { return };
         lab.observe(Observed::Processed {
-            at: &self.partition,
+            at: delivery.at(),
             offset: delivery.offset(),
             message_id: delivery.message_id(),
             attempts: delivery.attempts(),
@@ -185,7 +174,7 @@ impl Settlement {
 
     fn finish(&self, ticket: Ticket, counter: &AtomicU64) {
         counter.fetch_add(1, Ordering::Relaxed);
-        self.progress.finish(ticket);
+        self.assignment.progress.finish(ticket);
     }
 
     /// Writes a record to another topic, in turn, and leaves the wait for its acknowledgement to a task.
@@ -195,14 +184,13 @@ impl Settlement {
             biased;
             room = Arc::clone(&self.room).acquire_many_owned(kib) => room,
             // Left to the next owner.
-            () = self.progress.stopped() => return,
+            () = self.assignment.progress.stopped() => return,
         };
         // The room is never closed, and a client that does not start is found out before the first record.
-        let (Ok(room), Ok(sink)) = (room, self.kafka.sink()) else { return };
+        let (Ok(room), Ok(sink)) = (room, self.assignment.kafka.sink()) else { return };
         let sending = sink.queue(record).await;
         let write = Write {
-            kafka: self.kafka.clone(),
-            progress: Arc::clone(&self.progress),
+            assignment: Arc::clone(&self.assignment),
             hooks: self.hooks.clone(),
             counts: Arc::clone(&self.counts),
             ticket,
@@ -250,7 +238,7 @@ impl Settlement {
         let urn = urn.or_else(|| body.as_ref().map(Envelope::urn));
         let trace_id = trace_id.or_else(|| body.as_ref().and_then(Envelope::trace_id));
         RecordError {
-            partition: self.partition.clone(),
+            partition: delivery.at().clone(),
             offset: delivery.offset(),
             urn: urn.map(str::to_owned),
             trace_id: trace_id.map(str::to_owned),
@@ -263,8 +251,7 @@ impl Settlement {
 
 /// A record on its way to another topic.
 struct Write {
-    kafka: Kafka,
-    progress: Arc<Progress>,
+    assignment: Arc<Assignment>,
     hooks: Hooks,
     counts: Arc<Counts>,
     ticket: Ticket,
@@ -280,9 +267,8 @@ impl Write {
     /// the record is not committed then.
     async fn finish(mut self, acknowledged: Sent) -> Result<(), KafkaError> {
         if let Err(SendError { error, record }) = acknowledged {
-            let kafka = self.kafka.clone();
-            let progress = Arc::clone(&self.progress);
-            let Ok(sink) = kafka.sink() else { return Ok(()) };
+            let assignment = Arc::clone(&self.assignment);
+            let Ok(sink) = assignment.kafka.sink() else { return Ok(()) };
             if error.is_end_of_client() {
                 return Err(error);
             }
@@ -291,15 +277,16 @@ impl Write {
                 true => *record,
                 false => self.failed(&error, *record, Duration::ZERO).into_record(),
             };
-            let delivered =
-                deliver(sink, record, &progress, |error, record, again_in| self.failed(error, record, again_in));
+            let delivered = deliver(sink, record, &assignment.progress, |error, record, again_in| {
+                self.failed(error, record, again_in)
+            });
             match delivered.await {
                 Ok(()) => {}
                 Err(Undelivered::AssignmentEnded) => return Ok(()),
                 Err(Undelivered::ClientEnded(error)) => return Err(error),
             }
         }
-        self.progress.finish(self.ticket);
+        self.assignment.progress.finish(self.ticket);
         self.error.settled = self.hop.settled(self.form);
         match self.error.settled {
             Settled::Retry { .. } => &self.counts.retried,

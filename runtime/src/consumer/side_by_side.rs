@@ -13,7 +13,7 @@ use tokio::{sync::OwnedSemaphorePermit, task::JoinSet};
 
 use super::{Cause, ProcessingOrder, settlement::Settlement, worker::Worker};
 use crate::{
-    envelope::Poison, handler::Delivery, kafka::Ticket, member::ended_or_panicked, record::Batch, settle::Outcome,
+    delivery::Delivery, envelope::Poison, kafka::Ticket, member::ended_or_panicked, record::Batch, settle::Outcome,
 };
 
 /// Records from the first unfinished one on, at most; that many are handled again after a crash. One batch more is taken.
@@ -41,14 +41,17 @@ pub(super) struct SideBySide {
 
 /// A record that was taken.
 struct Job {
-    delivery: Delivery,
+    batch: Arc<Batch>,
+    index: usize,
     ticket: Ticket,
     key: Option<u64>,
 }
 
 /// A record that was processed.
 struct Done {
-    job: Job,
+    delivery: Delivery,
+    ticket: Ticket,
+    key: Option<u64>,
     outcome: Outcome,
 }
 
@@ -74,7 +77,7 @@ impl SideBySide {
 
     /// Works until the assignment ends, or returns why the consumer has to stop.
     pub(super) async fn work(&mut self, worker: &mut Worker) -> Option<Cause> {
-        let progress = Arc::clone(&worker.settlement.progress);
+        let progress = Arc::clone(&worker.settlement.assignment.progress);
         loop {
             let wants_more = self.ready.is_empty() && self.has_room(&worker.settlement);
             tokio::select! {
@@ -85,11 +88,18 @@ impl SideBySide {
                 // The semaphore is never closed.
                 Ok(permit) = Arc::clone(&worker.handlers).acquire_owned(), if !self.ready.is_empty() => {
                     self.begin(worker, permit);
+                    while !self.ready.is_empty() && let Ok(permit) = Arc::clone(&worker.handlers).try_acquire_owned() {
+                        self.begin(worker, permit);
+                    }
                 }
                 Some(done) = self.running.join_next() => {
-                    let stopped = self.settle(ended_or_panicked(done), &mut worker.settlement).await;
-                    if stopped.is_some() {
-                        return stopped;
+                    let mut done = Some(done);
+                    while let Some(ended) = done {
+                        let stopped = self.settle(ended_or_panicked(ended), &mut worker.settlement).await;
+                        if stopped.is_some() {
+                            return stopped;
+                        }
+                        done = self.running.try_join_next();
                     }
                 }
                 batch = worker.batches.next(), if wants_more => self.take(&Arc::new(batch?), worker),
@@ -109,7 +119,7 @@ impl SideBySide {
         self.batches.retain(|batch| Arc::strong_count(batch) > 1);
         let bytes = self.batches.iter().map(|batch| batch.size()).sum();
         let all = self.count(bytes);
-        bytes == 0 || (bytes <= BYTES && all <= ALL_BYTES && settlement.progress.span() <= SPAN)
+        bytes == 0 || (bytes <= BYTES && all <= ALL_BYTES && settlement.assignment.progress.span() <= SPAN)
     }
 
     /// Counts so many bytes in place of those before, and returns how many there are in all partitions.
@@ -122,11 +132,12 @@ impl SideBySide {
 
     /// Takes the records of a batch: each is ready, or waits for those of its key.
     fn take(&mut self, batch: &Arc<Batch>, worker: &Worker) {
-        worker.settlement.progress.begin(batch);
+        worker.settlement.assignment.progress.begin(batch);
         for (index, record) in (0..batch.len()).filter_map(|index| Some((index, batch.get(index)?))) {
             let job = Job {
-                delivery: worker.delivery(batch, index),
-                ticket: worker.settlement.progress.take(record.offset),
+                batch: Arc::clone(batch),
+                index,
+                ticket: worker.settlement.assignment.progress.take(record.offset),
                 key: record.key.filter(|_| self.by_key).map(|key| self.hasher.hash_one(key)),
             };
             match job.key.map(|key| (key, self.keys.get_mut(&key))) {
@@ -143,24 +154,24 @@ impl SideBySide {
 
     /// Begins with the first record that is ready.
     fn begin(&mut self, worker: &Worker, permit: OwnedSemaphorePermit) {
-        let Some(mut job) = self.ready.pop_front() else { return };
-        worker.settlement.progress.start(job.ticket);
+        let Some(Job { batch, index, ticket, key }) = self.ready.pop_front() else { return };
+        worker.settlement.assignment.progress.start(ticket);
+        let mut delivery = worker.delivery(&batch, index);
         let processor = Arc::clone(&worker.processor);
         self.running.spawn(async move {
-            let batch = job.delivery.batch();
-            let outcome = match batch.get(job.delivery.index) {
-                Some(record) => processor.process(&record, &mut job.delivery).await,
+            let outcome = match batch.get(index) {
+                Some(record) => processor.process(&record, &mut delivery).await,
                 // Not so: it was looked at when it was taken.
                 None => Outcome::Poison(Poison::NoValue),
             };
             drop(permit);
-            Done { job, outcome }
+            Done { delivery, ticket, key, outcome }
         });
     }
 
     /// Settles a record; then the next one of its key is ready.
     async fn settle(&mut self, done: Option<Done>, settlement: &mut Settlement) -> Option<Cause> {
-        let Done { job: Job { delivery, ticket, key }, outcome } = done?;
+        let Done { delivery, ticket, key, outcome } = done?;
         if let Some(stopped) = settlement.settle(&delivery, ticket, &outcome).await {
             return Some(Cause::Record(stopped));
         }

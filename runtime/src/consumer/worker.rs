@@ -11,7 +11,7 @@ use super::{
     Cause, CommitPolicy, ProcessingOrder, in_batches, process::Processor, settlement::Settlement,
     side_by_side::SideBySide,
 };
-use crate::{handler::Delivery, kafka::Batches, record::Batch, retry_topics::RetryTopics};
+use crate::{delivery::Delivery, kafka::Batches, record::Batch};
 
 /// How long what a partition has begun may take once a record has stopped its consumer.
 const LAST_WORK: Duration = Duration::from_secs(5);
@@ -26,7 +26,6 @@ pub(super) struct Worker {
     pub(super) handlers: Arc<Semaphore>,
     /// Bytes of the records that are under way side by side, in all partitions.
     pub(super) bytes_side_by_side: Arc<AtomicUsize>,
-    pub(super) retry_topics: Arc<[RetryTopics]>,
     pub(super) batches: Batches,
     pub(super) settlement: Settlement,
 }
@@ -52,11 +51,11 @@ impl Worker {
             Some(_) => drop(tokio::time::timeout(LAST_WORK, last).await),
         }
         // A failure of an assignment that has ended is left to the partition's next owner.
-        stopped.filter(|_| !self.settlement.progress.is_stopped())
+        stopped.filter(|_| !self.settlement.assignment.progress.is_stopped())
     }
 
     async fn one_by_one(&mut self) -> Option<Cause> {
-        let progress = Arc::clone(&self.settlement.progress);
+        let progress = Arc::clone(&self.settlement.assignment.progress);
         loop {
             let batch = tokio::select! {
                 batch = self.batches.next() => Arc::new(batch?),
@@ -90,7 +89,7 @@ impl Worker {
         if self.commit_policy != CommitPolicy::EachRecord {
             return None;
         }
-        let progress = Arc::clone(&self.settlement.progress);
+        let progress = Arc::clone(&self.settlement.assignment.progress);
         tokio::select! {
             () = progress.committed(offset) => None,
             () = progress.stopped() => None,
@@ -99,13 +98,6 @@ impl Worker {
     }
 
     pub(super) fn delivery(&self, batch: &Arc<Batch>, index: usize) -> Delivery {
-        Delivery::new(
-            self.settlement.kafka.clone(),
-            Arc::clone(&self.retry_topics),
-            self.settlement.partition.clone(),
-            Arc::clone(batch),
-            index,
-            Arc::clone(&self.settlement.progress),
-        )
+        Delivery::new(&self.settlement.assignment, batch, index)
     }
 }
