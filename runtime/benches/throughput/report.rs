@@ -3,7 +3,7 @@
 use std::{fs, io, path::Path};
 
 use crate::{
-    cases::{Against, Case, Section},
+    cases::{Case, Section},
     cost::Cost,
     page, picture,
     sides::Turn,
@@ -53,14 +53,7 @@ impl Report {
                 println!("{:<10} {:<18} {:<27} not there", case.section.title(), case.name, side.name);
                 continue;
             }
-            let pairs = match case.against {
-                Against::First => base.iter().zip(turns).map(|(base, turn)| seconds(base) / seconds(turn)).collect(),
-                Against::Ideal { pause, at_once } => {
-                    let ideal = pause.as_secs_f64() * count(records) / f64::from(at_once);
-                    turns.iter().map(|turn| ideal / seconds(turn)).collect()
-                }
-            };
-            let is_base = matches!(case.against, Against::First) && index == 0;
+            let pairs = base.iter().zip(turns).map(|(base, turn)| seconds(base) / seconds(turn)).collect();
             let row = Row {
                 section: case.section,
                 case: case.name,
@@ -69,7 +62,7 @@ impl Report {
                 rate: middle(turns.iter().map(|turn| count(records) / seconds(turn)).collect()),
                 micros: middle(turns.iter().map(|turn| turn.cpu.as_secs_f64() * 1e6 / count(records)).collect()),
                 peak: turns.iter().map(mib).fold(0.0, f64::max),
-                ratio: spread(pairs).filter(|[median, ..]| !is_base && *median > 0.0),
+                ratio: spread(pairs).filter(|[median, ..]| index > 0 && *median > 0.0),
                 aim: side.aim,
             };
             print_row(&row);

@@ -1,5 +1,6 @@
 //! The sides that are compared. Each turn has a process to itself, so that nothing which an earlier one left counts.
 
+mod alone;
 mod by_hand;
 mod movers;
 mod payload;
@@ -7,6 +8,8 @@ mod raw;
 mod sdk;
 mod sending;
 mod stopwatch;
+
+use std::time::Duration;
 
 use babelqueue::Kafka;
 use serde::{Deserialize, Serialize};
@@ -49,6 +52,11 @@ pub(crate) enum Work {
     Publish(Sending),
     ConsumeRaw,
     Consume(How),
+    /// Handlers that take so long, so many of them at a time, and nothing besides.
+    HandleAlone {
+        pause: Duration,
+        at_once: u64,
+    },
     /// The records of the retry topic, by hand.
     ReinjectByHand,
     Reinject,
@@ -85,6 +93,7 @@ async fn run(work: Work, Task { topic, group, size, records }: &Task) -> Result<
             let (topic, group) = (topic.clone(), group.clone());
             tokio::task::spawn_blocking(move || raw::consume(&brokers, &topic, &group, records)).await?
         }
+        Work::HandleAlone { pause, at_once } => alone::wait(pause, at_once, records).await,
         Work::Consume(how) => sdk::consume(&kafka, topic, group, how, records).await,
         Work::ReinjectByHand => by_hand::relay(&brokers, &format!("{topic}.retry.1"), topic, group, records).await,
         Work::Reinject => movers::reinject(&kafka, &brokers, topic, group, records).await,
