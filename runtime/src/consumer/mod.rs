@@ -8,6 +8,7 @@ mod builder;
 mod health;
 mod hop;
 mod in_batches;
+mod pool;
 mod process;
 mod report;
 mod settlement;

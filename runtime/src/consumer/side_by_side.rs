@@ -9,12 +9,16 @@ use std::{
     },
 };
 
-use tokio::{sync::OwnedSemaphorePermit, task::JoinSet};
+use tokio::sync::OwnedSemaphorePermit;
 
-use super::{Cause, ProcessingOrder, settlement::Settlement, worker::Worker};
-use crate::{
-    delivery::Delivery, envelope::Poison, kafka::Ticket, member::ended_or_panicked, record::Batch, settle::Outcome,
+use super::{
+    Cause, ProcessingOrder,
+    pool::{Done, Job, Pool},
+    process::Processor,
+    settlement::Settlement,
+    worker::Worker,
 };
+use crate::record::Batch;
 
 /// Records from the first unfinished one on, at most; that many are handled again after a crash. One batch more is taken.
 const SPAN: usize = 16_384;
@@ -33,26 +37,12 @@ pub(super) struct SideBySide {
     all_bytes: Arc<AtomicUsize>,
     /// The records that may begin, in their order.
     ready: VecDeque<Job>,
-    running: JoinSet<Done>,
+    running: Pool,
+    /// Those that were taken back from there.
+    done: Vec<Done>,
     /// The keys at work, by their hash, each with the records that wait for their turn. Keys of one hash count as one.
     keys: HashMap<u64, VecDeque<Job>>,
     hasher: RandomState,
-}
-
-/// A record that was taken.
-struct Job {
-    batch: Arc<Batch>,
-    index: usize,
-    ticket: Ticket,
-    key: Option<u64>,
-}
-
-/// A record that was processed.
-struct Done {
-    delivery: Delivery,
-    ticket: Ticket,
-    key: Option<u64>,
-    outcome: Outcome,
 }
 
 impl Drop for SideBySide {
@@ -62,14 +52,15 @@ impl Drop for SideBySide {
 }
 
 impl SideBySide {
-    pub(super) fn new(order: ProcessingOrder, all_bytes: Arc<AtomicUsize>) -> Self {
+    pub(super) fn new(order: ProcessingOrder, processor: Arc<Processor>, all_bytes: Arc<AtomicUsize>) -> Self {
         Self {
             by_key: order == ProcessingOrder::Key,
             batches: Vec::new(),
             bytes: 0,
             all_bytes,
             ready: VecDeque::new(),
-            running: JoinSet::new(),
+            running: Pool::new(processor),
+            done: Vec::new(),
             keys: HashMap::new(),
             hasher: RandomState::new(),
         }
@@ -92,14 +83,10 @@ impl SideBySide {
                         self.begin(worker, permit);
                     }
                 }
-                Some(done) = self.running.join_next() => {
-                    let mut done = Some(done);
-                    while let Some(ended) = done {
-                        let stopped = self.settle(ended_or_panicked(ended), &mut worker.settlement).await;
-                        if stopped.is_some() {
-                            return stopped;
-                        }
-                        done = self.running.try_join_next();
+                () = self.running.next(&mut self.done) => {
+                    let stopped = self.settle(&mut worker.settlement).await;
+                    if stopped.is_some() {
+                        return stopped;
                     }
                 }
                 batch = worker.batches.next(), if wants_more => self.take(&Arc::new(batch?), worker),
@@ -109,9 +96,10 @@ impl SideBySide {
 
     /// Waits for what is running, and begins nothing further.
     pub(super) async fn finish(&mut self, settlement: &mut Settlement) {
-        while let Some(done) = self.running.join_next().await {
+        while !self.running.is_idle() {
+            self.running.next(&mut self.done).await;
             // There is a cause to stop already, or the assignment has ended.
-            let _ = self.settle(ended_or_panicked(done), settlement).await;
+            let _ = self.settle(settlement).await;
         }
     }
 
@@ -154,44 +142,44 @@ impl SideBySide {
 
     /// Begins with the first record that is ready.
     fn begin(&mut self, worker: &Worker, permit: OwnedSemaphorePermit) {
-        let Some(Job { batch, index, ticket, key }) = self.ready.pop_front() else { return };
-        worker.settlement.assignment.progress.start(ticket);
-        let mut delivery = worker.delivery(&batch, index);
-        let processor = Arc::clone(&worker.processor);
-        self.running.spawn(async move {
-            let outcome = match batch.get(index) {
-                Some(record) => processor.process(&record, &mut delivery).await,
-                // Not so: it was looked at when it was taken.
-                None => Outcome::Poison(Poison::NoValue),
-            };
-            drop(permit);
-            Done { delivery, ticket, key, outcome }
-        });
+        let Some(job) = self.ready.pop_front() else { return };
+        worker.settlement.assignment.progress.start(job.ticket);
+        let delivery = worker.delivery(&job.batch, job.index);
+        self.running.begin(job, delivery, permit);
     }
 
-    /// Settles a record; then the next one of its key is ready.
-    async fn settle(&mut self, done: Option<Done>, settlement: &mut Settlement) -> Option<Cause> {
-        let Done { delivery, ticket, key, outcome } = done?;
-        if let Some(stopped) = settlement.settle(&delivery, ticket, &outcome).await {
-            return Some(Cause::Record(stopped));
+    /// Settles the records that are done; then the next one of the key of each is ready.
+    async fn settle(&mut self, settlement: &mut Settlement) -> Option<Cause> {
+        let mut stopped = None;
+        for Done { job, delivery, outcome } in self.done.drain(..) {
+            // Those behind a record that stops the consumer were processed all the same.
+            stopped = stopped.or(settlement.settle(&delivery, job.ticket, &outcome).await);
+            let Some(key) = job.key else { continue };
+            match self.keys.get_mut(&key).and_then(VecDeque::pop_front) {
+                Some(next) => self.ready.push_back(next),
+                None => drop(self.keys.remove(&key)),
+            }
         }
-        let key = key?;
-        match self.keys.get_mut(&key).and_then(VecDeque::pop_front) {
-            Some(next) => self.ready.push_back(next),
-            None => drop(self.keys.remove(&key)),
-        }
-        None
+        stopped.map(Cause::Record)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{router::Routes, settle::UnknownUrn};
 
     #[test]
     fn what_is_under_way_in_all_partitions_is_counted_until_each_of_them_goes() {
         let all = Arc::<AtomicUsize>::default();
-        let [mut one, mut other] = [(); 2].map(|()| SideBySide::new(ProcessingOrder::Key, Arc::clone(&all)));
+        let processor = Arc::new(Processor {
+            routes: Arc::new(Routes::new([])),
+            idempotency: None,
+            unknown_urn: UnknownUrn::default(),
+            counts: Arc::default(),
+        });
+        let [mut one, mut other] =
+            [(); 2].map(|()| SideBySide::new(ProcessingOrder::Key, Arc::clone(&processor), Arc::clone(&all)));
         assert_eq!((one.count(100), other.count(20), one.count(50)), (100, 120, 70));
         drop(one);
         assert_eq!(other.count(20), 20);

@@ -33,7 +33,8 @@ pub(super) struct Worker {
 impl Worker {
     /// Works until the assignment ends, or returns why it had to stop.
     pub(super) async fn run(mut self) -> Option<Cause> {
-        let mut side_by_side = SideBySide::new(self.order, Arc::clone(&self.bytes_side_by_side));
+        let mut side_by_side =
+            SideBySide::new(self.order, Arc::clone(&self.processor), Arc::clone(&self.bytes_side_by_side));
         let stopped = match self.order {
             ProcessingOrder::Partition => match self.batch_wait {
                 Some(wait) => in_batches::work(&mut self, wait).await,
