@@ -55,7 +55,8 @@ pub enum Event {
         again_in: Duration,
     },
     /// A record has held up its partition for longer than the
-    /// [stall timeout](crate::ConsumerBuilder::stall_timeout): its handler, or its way to another topic. Told once a stall.
+    /// [stall timeout](crate::ConsumerBuilder::stall_timeout): its handler, its way to another topic, or its commit
+    /// where that is waited for. Told once a stall.
     Stalled {
         /// The partition.
         partition: TopicPartition,

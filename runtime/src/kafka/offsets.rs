@@ -43,7 +43,7 @@ pub(crate) struct Progress {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket(u64);
 
-/// The first record that is not finished.
+/// The first record that is not finished, or the last finished one whose commit is waited for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Front {
     pub(super) ticket: u64,
@@ -64,6 +64,8 @@ struct Taken {
     /// How many are started and not finished.
     at_work: usize,
     idle_awaited: bool,
+    /// The last finished record, while somebody waits for its commit.
+    uncommitted: Option<i64>,
     /// Where the records are, for whoever asks what one of them is.
     batches: VecDeque<Weak<Batch>>,
 }
@@ -179,10 +181,12 @@ impl Progress {
         self.taken().watermark
     }
 
-    /// The first record that is not finished, of those that were taken.
+    /// The record that the partition waits for: the first one that is not finished, of those that were taken, or the last
+    /// one while its commit is waited for.
     pub(super) fn front(&self) -> Option<Front> {
         let taken = self.taken();
-        taken.records.front().map(|taking| Front { ticket: taken.before, offset: taking.offset })
+        let unfinished = taken.records.front().map(|taking| Front { ticket: taken.before, offset: taking.offset });
+        unfinished.or_else(|| Some(Front { ticket: taken.before.checked_sub(1)?, offset: taken.uncommitted? }))
     }
 
     /// How many of the records that came so far are not started.
@@ -222,13 +226,15 @@ impl Progress {
 
     /// Waits until the broker has acknowledged that the record at this offset need not be seen again.
     pub(crate) async fn committed(&self, offset: i64) {
+        self.taken().uncommitted = Some(offset);
         loop {
             let commit = self.commit.notified();
             if self.committed.load(Ordering::Acquire) > offset {
-                return;
+                break;
             }
             commit.await;
         }
+        self.taken().uncommitted = None;
     }
 
     /// How many records there are from the first unfinished one on.
@@ -358,6 +364,23 @@ mod tests {
         progress.finish(second);
         assert_eq!((progress.committable(), progress.unfinished(), progress.at_work()), (None, vec![0], 0));
         progress.wait_until_idle(Instant::now());
+    }
+
+    #[tokio::test]
+    async fn a_finished_record_holds_up_its_partition_as_long_as_its_commit_is_waited_for() {
+        let progress = Progress::new();
+        let ticket = progress.take_and_start(5);
+        let working = progress.front();
+        progress.finish(ticket);
+        assert_eq!(progress.front(), None);
+        let mut committed = std::pin::pin!(progress.committed(5));
+        assert!(futures_util::poll!(&mut committed).is_pending());
+        assert_eq!((progress.front(), working), (Some(Front { ticket: 0, offset: 5 }), progress.front()));
+        progress.acknowledge(6);
+        committed.await;
+        assert_eq!(progress.front(), None);
+        progress.take_and_start(6);
+        assert_eq!(progress.front(), Some(Front { ticket: 1, offset: 6 }));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use babelqueue::{Delivery, Event, HandlerError, ProcessingOrder, Publisher, Status, routes};
+use babelqueue::{CommitPolicy, Delivery, Event, HandlerError, ProcessingOrder, Publisher, Status, routes};
 use tokio::sync::{
     Semaphore,
     mpsc::{UnboundedSender, unbounded_channel},
@@ -71,6 +71,45 @@ async fn a_record_that_holds_up_its_partition_is_named_and_health_is_bad_until_i
         assert_eq!(summary.handled, 3);
         assert_eq!(health.report().status, Status::Ended);
     }
+}
+
+#[tokio::test]
+async fn a_record_whose_commit_is_waited_for_in_vain_stalls_its_partition() {
+    let (broker, kafka) = broker(1);
+    for number in 0..2 {
+        Publisher::new(&kafka).publish(&OrderCreated::number(number)).await.unwrap();
+    }
+    let (begun, mut begins) = unbounded_channel();
+    let open = Arc::new(Semaphore::new(0));
+    let (sender, mut events) = unbounded_channel();
+    let consumer = kafka
+        .consumer("workers")
+        .commit_policy(CommitPolicy::EachRecord)
+        .stall_timeout(Duration::from_secs(1))
+        .shutdown_timeout(Duration::from_secs(1))
+        .on_event(move |event| {
+            let _ = sender.send(event.clone());
+        })
+        .serve(routes![Gate { begun, open: Arc::clone(&open) }; OrderCreated => Gate::created]);
+    let health = consumer.health();
+    let signal = async {
+        assert_eq!(begins.recv().await, Some(0));
+        drop(broker);
+        open.add_permits(2);
+        let stalled = async {
+            loop {
+                if let Some(Event::Stalled { offset, .. }) = events.recv().await
+                    && health.report().partitions.iter().any(|partition| partition.watermark == Some(1))
+                {
+                    return offset;
+                }
+            }
+        };
+        assert_eq!(tokio::time::timeout(Duration::from_secs(30), stalled).await.unwrap(), 0);
+        assert!(!health.report().is_live());
+    };
+    let summary = consumer.run_until(signal).await.unwrap();
+    assert_eq!((summary.handled, begins.try_recv().is_err()), (1, true), "the next record waits for the commit");
 }
 
 #[tokio::test]
