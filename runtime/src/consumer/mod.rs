@@ -31,6 +31,7 @@ pub use self::{
 };
 use self::{
     health::UntilTheEnd,
+    pool::Pool,
     process::Processor,
     settlement::{Counts, Settlement},
     worker::Worker,
@@ -123,15 +124,17 @@ impl Consumer {
             },
             Arc::clone(&self.standing),
         )?;
+        let processor = Arc::new(Processor {
+            routes: Arc::clone(&self.routes),
+            idempotency: self.settings.idempotency.clone(),
+            unknown_urn: self.settings.rules.unknown_urn,
+            counts: Arc::<Counts>::default(),
+        });
         let mut running = Running {
             member,
             settings: &self.settings,
-            processor: Arc::new(Processor {
-                routes: Arc::clone(&self.routes),
-                idempotency: self.settings.idempotency.clone(),
-                unknown_urn: self.settings.rules.unknown_urn,
-                counts: Arc::<Counts>::default(),
-            }),
+            pool: Arc::new(Pool::new(Arc::clone(&processor))),
+            processor,
             handlers: Arc::new(Semaphore::new(self.settings.concurrency)),
             bytes_side_by_side: Arc::default(),
             retry_topics: self.settings.retry_topics.clone().into(),
@@ -152,6 +155,7 @@ struct Running<'a> {
     member: Member<Option<Cause>>,
     settings: &'a ConsumerBuilder,
     processor: Arc<Processor>,
+    pool: Arc<Pool>,
     handlers: Arc<Semaphore>,
     bytes_side_by_side: Arc<AtomicUsize>,
     retry_topics: Arc<[RetryTopics]>,
@@ -187,6 +191,7 @@ impl Running<'_> {
         let worker = Worker {
             order: self.settings.order,
             processor: Arc::clone(&self.processor),
+            pool: Arc::clone(&self.pool),
             handlers: Arc::clone(&self.handlers),
             bytes_side_by_side: Arc::clone(&self.bytes_side_by_side),
             batches,

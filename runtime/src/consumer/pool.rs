@@ -1,37 +1,31 @@
-//! The tasks that process records of one partition side by side. They live as long as its assignment, so that a record
+//! The tasks that process records side by side, for all partitions of a consumer. They live as long as it, so that a record
 //! takes no task of its own.
 
 use std::{
+    any::Any,
     collections::VecDeque,
-    sync::{Arc, Mutex, PoisonError},
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
+use futures_util::FutureExt as _;
 use tokio::{
-    sync::{
-        OwnedSemaphorePermit, Semaphore,
-        mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
-    },
+    sync::{OwnedSemaphorePermit, Semaphore, mpsc::UnboundedSender},
     task::JoinSet,
 };
 
 use super::process::Processor;
-use crate::{
-    delivery::Delivery, envelope::Poison, kafka::Ticket, member::ended_or_panicked, record::Batch, settle::Outcome,
-};
+use crate::{delivery::Delivery, envelope::Poison, kafka::Ticket, record::Batch, settle::Outcome};
 
-/// Records that are taken back at one time, at most.
-const MANY: usize = 256;
-
-/// Processes records, each in the task that is free first.
+/// Processes records, each in the task that is free first. There are as many as were at work at one time.
 pub(super) struct Pool {
     processor: Arc<Processor>,
     queue: Arc<Queue>,
-    /// One more when all of them are at work.
-    tasks: JoinSet<()>,
-    /// Records that were begun and are not done.
-    at_work: usize,
-    report: UnboundedSender<Done>,
-    done: UnboundedReceiver<Done>,
+    /// They end with the pool, whatever they do.
+    tasks: Mutex<JoinSet<()>>,
 }
 
 /// What was begun and no task has yet.
@@ -39,6 +33,8 @@ struct Queue {
     records: Mutex<VecDeque<Begun>>,
     /// A permit for each of them.
     filled: Semaphore,
+    /// Records that were begun and are not done.
+    at_work: AtomicUsize,
 }
 
 /// A record that was taken.
@@ -51,74 +47,64 @@ pub(super) struct Job {
 }
 
 /// A record to be processed.
-struct Begun {
-    job: Job,
-    delivery: Delivery,
-    /// To run a handler.
-    permit: OwnedSemaphorePermit,
+pub(super) struct Begun {
+    pub(super) job: Job,
+    pub(super) delivery: Delivery,
+    /// To run a handler; given back when it has ended.
+    pub(super) permit: OwnedSemaphorePermit,
+    /// Is told.
+    pub(super) report: UnboundedSender<Done>,
 }
 
 /// A record that was processed.
 pub(super) struct Done {
     pub(super) job: Job,
     pub(super) delivery: Delivery,
-    pub(super) outcome: Outcome,
+    /// Or a panic that is no handler's.
+    pub(super) outcome: Result<Outcome, Box<dyn Any + Send>>,
 }
 
 impl Pool {
     pub(super) fn new(processor: Arc<Processor>) -> Self {
-        let (report, done) = unbounded_channel();
-        let queue = Queue { records: Mutex::default(), filled: Semaphore::new(0) };
-        Self { processor, queue: Arc::new(queue), tasks: JoinSet::new(), at_work: 0, report, done }
+        let queue = Queue { records: Mutex::default(), filled: Semaphore::new(0), at_work: AtomicUsize::new(0) };
+        Self { processor, queue: Arc::new(queue), tasks: Mutex::default() }
     }
 
-    /// Has a record processed; `permit` is given back when its handler has ended.
-    pub(super) fn begin(&mut self, job: Job, delivery: Delivery, permit: OwnedSemaphorePermit) {
-        self.at_work += 1;
-        if self.at_work > self.tasks.len() {
-            self.tasks.spawn(work(Arc::clone(&self.processor), Arc::clone(&self.queue), self.report.clone()));
-        }
-        self.queue.push(Begun { job, delivery, permit });
-    }
-
-    pub(super) fn is_idle(&self) -> bool {
-        self.at_work == 0
-    }
-
-    /// Waits for records that are done. May be dropped while it waits.
-    pub(super) async fn next(&mut self, into: &mut Vec<Done>) {
-        tokio::select! {
-            biased;
-            count = self.done.recv_many(into, MANY) => self.at_work -= count,
-            // A task ends before the pool only by a panic.
-            Some(ended) = self.tasks.join_next() => drop(ended_or_panicked(ended)),
+    /// Has a record processed.
+    pub(super) fn begin(&self, begun: Begun) {
+        let at_work = self.queue.at_work.fetch_add(1, Ordering::Relaxed) + 1;
+        lock(&self.queue.records).push_back(begun);
+        self.queue.filled.add_permits(1);
+        let mut tasks = lock(&self.tasks);
+        if at_work > tasks.len() {
+            tasks.spawn(work(Arc::clone(&self.processor), Arc::clone(&self.queue)));
         }
     }
 }
 
 impl Queue {
-    fn push(&self, begun: Begun) {
-        self.records.lock().unwrap_or_else(PoisonError::into_inner).push_back(begun);
-        self.filled.add_permits(1);
-    }
-
     async fn next(&self) -> Option<Begun> {
         // It is never closed.
         self.filled.acquire().await.ok()?.forget();
-        self.records.lock().unwrap_or_else(PoisonError::into_inner).pop_front()
+        lock(&self.records).pop_front()
     }
 }
 
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// Processes one record after another.
-async fn work(processor: Arc<Processor>, queue: Arc<Queue>, report: UnboundedSender<Done>) {
-    while let Some(Begun { job, mut delivery, permit }) = queue.next().await {
+async fn work(processor: Arc<Processor>, queue: Arc<Queue>) {
+    while let Some(Begun { job, mut delivery, permit, report }) = queue.next().await {
         let outcome = match job.batch.get(job.index) {
-            Some(record) => processor.process(&record, &mut delivery).await,
+            Some(record) => AssertUnwindSafe(processor.process(&record, &mut delivery)).catch_unwind().await,
             // Not so: it was looked at when it was taken.
-            None => Outcome::Poison(Poison::NoValue),
+            None => Ok(Outcome::Poison(Poison::NoValue)),
         };
         drop(permit);
-        // A pool that is gone has aborted this task.
+        queue.at_work.fetch_sub(1, Ordering::Relaxed);
+        // Where its worker is gone, the partition has another owner.
         let _ = report.send(Done { job, delivery, outcome });
     }
 }

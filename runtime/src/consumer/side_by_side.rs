@@ -3,18 +3,21 @@
 use std::{
     collections::{HashMap, VecDeque},
     hash::{BuildHasher as _, RandomState},
+    panic::resume_unwind,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
 };
 
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::{
+    OwnedSemaphorePermit,
+    mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel},
+};
 
 use super::{
     Cause, ProcessingOrder,
-    pool::{Done, Job, Pool},
-    process::Processor,
+    pool::{Begun, Done, Job},
     settlement::Settlement,
     worker::Worker,
 };
@@ -26,6 +29,8 @@ const SPAN: usize = 16_384;
 const BYTES: usize = 8 * 1024 * 1024;
 /// The same for all partitions together; a batch a partition is taken in any case.
 const ALL_BYTES: usize = 64 * 1024 * 1024;
+/// Records that are settled at one time, at most.
+const MANY: usize = 256;
 
 /// What is under way in a partition.
 pub(super) struct SideBySide {
@@ -37,8 +42,11 @@ pub(super) struct SideBySide {
     all_bytes: Arc<AtomicUsize>,
     /// The records that may begin, in their order.
     ready: VecDeque<Job>,
-    running: Pool,
-    /// Those that were taken back from there.
+    /// How many have begun and are not settled.
+    running: usize,
+    report: UnboundedSender<Done>,
+    reports: UnboundedReceiver<Done>,
+    /// Those that are to be settled.
     done: Vec<Done>,
     /// The keys at work, by their hash, each with the records that wait for their turn. Keys of one hash count as one.
     keys: HashMap<u64, VecDeque<Job>>,
@@ -52,14 +60,17 @@ impl Drop for SideBySide {
 }
 
 impl SideBySide {
-    pub(super) fn new(order: ProcessingOrder, processor: Arc<Processor>, all_bytes: Arc<AtomicUsize>) -> Self {
+    pub(super) fn new(order: ProcessingOrder, all_bytes: Arc<AtomicUsize>) -> Self {
+        let (report, reports) = unbounded_channel();
         Self {
             by_key: order == ProcessingOrder::Key,
             batches: Vec::new(),
             bytes: 0,
             all_bytes,
             ready: VecDeque::new(),
-            running: Pool::new(processor),
+            running: 0,
+            report,
+            reports,
             done: Vec::new(),
             keys: HashMap::new(),
             hasher: RandomState::new(),
@@ -83,7 +94,7 @@ impl SideBySide {
                         self.begin(worker, permit);
                     }
                 }
-                () = self.running.next(&mut self.done) => {
+                _ = self.reports.recv_many(&mut self.done, MANY) => {
                     let stopped = self.settle(&mut worker.settlement).await;
                     if stopped.is_some() {
                         return stopped;
@@ -96,8 +107,8 @@ impl SideBySide {
 
     /// Waits for what is running, and begins nothing further.
     pub(super) async fn finish(&mut self, settlement: &mut Settlement) {
-        while !self.running.is_idle() {
-            self.running.next(&mut self.done).await;
+        while self.running > 0 {
+            self.reports.recv_many(&mut self.done, MANY).await;
             // There is a cause to stop already, or the assignment has ended.
             let _ = self.settle(settlement).await;
         }
@@ -145,13 +156,16 @@ impl SideBySide {
         let Some(job) = self.ready.pop_front() else { return };
         worker.settlement.assignment.progress.start(job.ticket);
         let delivery = worker.delivery(&job.batch, job.index);
-        self.running.begin(job, delivery, permit);
+        self.running += 1;
+        worker.pool.begin(Begun { job, delivery, permit, report: self.report.clone() });
     }
 
     /// Settles the records that are done; then the next one of the key of each is ready.
     async fn settle(&mut self, settlement: &mut Settlement) -> Option<Cause> {
         let mut stopped = None;
         for Done { job, delivery, outcome } in self.done.drain(..) {
+            self.running -= 1;
+            let outcome = outcome.unwrap_or_else(|panic| resume_unwind(panic));
             // Those behind a record that stops the consumer were processed all the same.
             stopped = stopped.or(settlement.settle(&delivery, job.ticket, &outcome).await);
             let Some(key) = job.key else { continue };
@@ -167,19 +181,11 @@ impl SideBySide {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{router::Routes, settle::UnknownUrn};
 
     #[test]
     fn what_is_under_way_in_all_partitions_is_counted_until_each_of_them_goes() {
         let all = Arc::<AtomicUsize>::default();
-        let processor = Arc::new(Processor {
-            routes: Arc::new(Routes::new([])),
-            idempotency: None,
-            unknown_urn: UnknownUrn::default(),
-            counts: Arc::default(),
-        });
-        let [mut one, mut other] =
-            [(); 2].map(|()| SideBySide::new(ProcessingOrder::Key, Arc::clone(&processor), Arc::clone(&all)));
+        let [mut one, mut other] = [(); 2].map(|()| SideBySide::new(ProcessingOrder::Key, Arc::clone(&all)));
         assert_eq!((one.count(100), other.count(20), one.count(50)), (100, 120, 70));
         drop(one);
         assert_eq!(other.count(20), 20);

@@ -8,7 +8,7 @@ use std::{
 use tokio::sync::Semaphore;
 
 use super::{
-    Cause, CommitPolicy, ProcessingOrder, in_batches, process::Processor, settlement::Settlement,
+    Cause, CommitPolicy, ProcessingOrder, in_batches, pool::Pool, process::Processor, settlement::Settlement,
     side_by_side::SideBySide,
 };
 use crate::{delivery::Delivery, kafka::Batches, record::Batch};
@@ -22,6 +22,7 @@ pub(super) struct Worker {
     /// How long a batch waits to fill, where there are handlers of batches.
     pub(super) batch_wait: Option<Duration>,
     pub(super) processor: Arc<Processor>,
+    pub(super) pool: Arc<Pool>,
     /// A permit for each handler that may run in the consumer.
     pub(super) handlers: Arc<Semaphore>,
     /// Bytes of the records that are under way side by side, in all partitions.
@@ -33,8 +34,7 @@ pub(super) struct Worker {
 impl Worker {
     /// Works until the assignment ends, or returns why it had to stop.
     pub(super) async fn run(mut self) -> Option<Cause> {
-        let mut side_by_side =
-            SideBySide::new(self.order, Arc::clone(&self.processor), Arc::clone(&self.bytes_side_by_side));
+        let mut side_by_side = SideBySide::new(self.order, Arc::clone(&self.bytes_side_by_side));
         let stopped = match self.order {
             ProcessingOrder::Partition => match self.batch_wait {
                 Some(wait) => in_batches::work(&mut self, wait).await,
