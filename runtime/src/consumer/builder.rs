@@ -142,9 +142,13 @@ impl Kafka {
 }
 
 impl ConsumerBuilder {
-    /// Reads these topics in place of the jobs' own, such as those of a region or of a test environment.
+    /// Reads these topics in place of the jobs' own, such as those of a region or of a test environment. One that is named
+    /// twice is read once.
     pub fn topics(mut self, topics: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.topics = Some(topics.into_iter().map(Into::into).collect());
+        let mut topics: Vec<_> = topics.into_iter().map(Into::into).collect();
+        topics.sort_unstable();
+        topics.dedup();
+        self.topics = Some(topics);
         self
     }
 

@@ -111,6 +111,12 @@ impl TestKit {
                 SourceEvent::Ended(error) => return Err(error.into()),
             }
         }
+        // The records of a source that has ended may not be all.
+        while let Some(event) = source.try_next() {
+            if let SourceEvent::Ended(error) = event {
+                return Err(error.into());
+            }
+        }
         source.close(deadline(self.patience)).await;
         Ok(letters)
     }

@@ -4,7 +4,7 @@ use babelqueue::{Delivery, HandlerError, Publisher, Routes, babel_job, routes, t
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use crate::jobs::{OrderCreated, committed_of};
+use crate::jobs::{OrderCreated, broker, committed_of};
 
 #[babel_job("urn:babel:invoices:requested")]
 #[derive(Serialize, Deserialize)]
@@ -43,4 +43,15 @@ async fn each_topic_of_the_routes_is_read_and_committed() {
     for topic in ["orders", "invoices"] {
         assert_eq!(committed_of(&broker, "workers", topic, 0), Some(1), "{topic}");
     }
+}
+
+#[tokio::test]
+async fn a_topic_that_is_named_twice_is_read_once() {
+    let (_broker, kafka) = broker(1);
+    Publisher::new(&kafka).publish(&OrderCreated::number(1)).await.unwrap();
+    let (seen, mut handled) = unbounded_channel();
+    let consumer =
+        kafka.consumer("workers").topics(["orders", "orders"]).serve(routes![seen; OrderCreated => on_created]);
+    let one = async { assert_eq!(handled.recv().await.unwrap(), "created 1 on orders") };
+    assert_eq!(consumer.run_until(one).await.unwrap().handled, 1);
 }
