@@ -5,7 +5,8 @@ use std::collections::VecDeque;
 
 use super::{
     line::Line,
-    sink::{OutgoingRecord, SendError, Sent, Sink},
+    outgoing::{OutgoingRecord, SendError, Sent},
+    sink::Sink,
 };
 
 /// Writes that may be on their way at a time.

@@ -1,138 +1,31 @@
 //! Sends records and waits for the broker's acknowledgement; a record that was not sent comes back.
 
 use std::{
-    fmt,
     sync::{
-        Arc, Mutex, OnceLock, PoisonError, Weak,
-        atomic::{AtomicBool, AtomicUsize, Ordering},
+        Arc, OnceLock,
+        atomic::{AtomicUsize, Ordering},
     },
     thread,
     time::{Duration, Instant},
 };
 
 use rdkafka::{
-    ClientConfig, ClientContext,
-    error::{KafkaError as ClientError, RDKafkaErrorCode as Code},
-    message::{BorrowedMessage, Message as _, OwnedHeaders},
-    producer::{BaseRecord, DeliveryResult, Producer as _, ProducerContext, PurgeConfig, ThreadedProducer},
+    ClientConfig,
+    producer::{BaseRecord, Producer as _, PurgeConfig},
 };
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::oneshot;
 
-use super::{errors, line::Place, native, probe::Probe, settings, troubles::Troubles};
+use super::{
+    line::Place,
+    outgoing::{OutgoingRecord, SendError, Sent},
+    reports::{Client, Reply, Report, Reports},
+    settings,
+};
 use crate::{
     config::{Config, ConfigError},
-    error::{Class, KafkaError},
-    record::Record,
-    time::{Clock, deadline},
+    error::KafkaError,
+    time::deadline,
 };
-#[cfg(feature = "testing")]
-use crate::{
-    lab::{Lab, Observed},
-    record::{Batch, TopicPartition},
-};
-
-/// A record on its way to Kafka; a failed send hands it back.
-#[derive(Clone)]
-pub struct OutgoingRecord {
-    topic: String,
-    key: Option<Vec<u8>>,
-    value: Option<Vec<u8>>,
-    headers: OwnedHeaders,
-    timestamp: Option<i64>,
-}
-
-impl OutgoingRecord {
-    /// `timestamp` in Unix milliseconds; `None` is the time of the write.
-    pub(crate) fn new(topic: String, key: Option<Vec<u8>>, value: Option<Vec<u8>>, timestamp: Option<i64>) -> Self {
-        Self { topic, key, value, headers: OwnedHeaders::new_with_capacity(8), timestamp }
-    }
-
-    /// The next hop of a record: its key and, but for those of these names, its headers, in their order. Its timestamp is
-    /// the time of the write, as retention goes by it (contract section 2).
-    pub(crate) fn next_hop(record: &Record<'_>, topic: &str, value: Option<Vec<u8>>, without: &[&str]) -> Self {
-        let mut next = Self::new(topic.to_owned(), record.key.map(<[u8]>::to_vec), value, None);
-        for (name, value) in record.headers {
-            if !without.iter().any(|other| other.as_bytes() == name) {
-                next.push_header(name, value);
-            }
-        }
-        next
-    }
-
-    pub(crate) fn push_header(&mut self, name: &[u8], value: Option<&[u8]>) {
-        native::push_header(&mut self.headers, name, value);
-    }
-
-    /// The topic.
-    #[must_use]
-    pub fn topic(&self) -> &str {
-        &self.topic
-    }
-
-    /// The key; `None` is the null key.
-    #[must_use]
-    pub fn key(&self) -> Option<&[u8]> {
-        self.key.as_deref()
-    }
-
-    /// The value: the envelope.
-    #[must_use]
-    pub fn value(&self) -> Option<&[u8]> {
-        self.value.as_deref()
-    }
-
-    /// The headers, in order; names may repeat.
-    #[must_use]
-    pub fn headers(&self) -> Vec<(&[u8], Option<&[u8]>)> {
-        native::headers(&self.headers)
-    }
-}
-
-impl fmt::Debug for OutgoingRecord {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        f.debug_struct("OutgoingRecord")
-            .field("topic", &self.topic)
-            .field("key", &self.key().map(text))
-            .field("value_bytes", &self.value.as_ref().map(Vec::len))
-            .finish_non_exhaustive()
-    }
-}
-
-/// A record that was not acknowledged, and why. It may have been written all the same when the error is a timeout, or
-/// when the broker did not say.
-#[derive(Debug)]
-pub(crate) struct SendError {
-    pub(crate) error: KafkaError,
-    pub(crate) record: Box<OutgoingRecord>,
-}
-
-/// What became of a record.
-pub(crate) type Sent = Result<(), SendError>;
-
-/// Where to answer a send, and what the client's own report leaves out.
-struct Report {
-    reply: Reply,
-    timestamp: Option<i64>,
-}
-
-/// Whoever waits for what becomes of a record.
-enum Reply {
-    Sender(oneshot::Sender<Sent>),
-    Place(Place<SendError>),
-}
-
-impl Reply {
-    fn answer(self, sent: Sent) {
-        match self {
-            // The sender may have stopped waiting.
-            Self::Sender(sender) => drop(sender.send(sent)),
-            Self::Place(place) => place.answer(sent),
-        }
-    }
-}
-
-type Client = ThreadedProducer<Reports>;
 
 /// The sending side of a connection: an idempotent client that waits for all in-sync replicas.
 pub(crate) struct Sink {
@@ -162,27 +55,6 @@ impl Drop for Waiting<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// Shared with the thread that takes the delivery reports.
-#[derive(Clone)]
-struct Reports {
-    closed: Arc<AtomicBool>,
-    room: Arc<Notify>,
-    /// Records that the client has and that are not answered; its own count holds events too.
-    on_their_way: Arc<AtomicUsize>,
-    /// The last one, for whoever asks why a record timed out.
-    trouble: Arc<Mutex<Option<KafkaError>>>,
-    troubles: Arc<Mutex<Troubles>>,
-    clock: Clock,
-    #[cfg(feature = "testing")]
-    lab: Option<Arc<Lab>>,
-    probe: Arc<Probe>,
-    admitted: Arc<AtomicBool>,
-    /// Why no broker lets the client in, until one does; or why the client is of no use any more.
-    refusal: Arc<Mutex<Option<KafkaError>>>,
-    /// Set once the client is made, which owns one of these.
-    client: Arc<OnceLock<Weak<Client>>>,
 }
 
 impl Sink {
@@ -312,82 +184,6 @@ impl Sink {
     }
 }
 
-impl Reports {
-    fn new(config: &Config) -> Self {
-        Self {
-            closed: Arc::default(),
-            room: Arc::default(),
-            on_their_way: Arc::default(),
-            trouble: Arc::default(),
-            troubles: Arc::default(),
-            clock: config.clock.clone(),
-            #[cfg(feature = "testing")]
-            lab: config.lab.clone(),
-            probe: Probe::new(config),
-            admitted: Arc::default(),
-            refusal: Arc::default(),
-            client: Arc::default(),
-        }
-    }
-
-    fn refusal(&self) -> Option<KafkaError> {
-        self.refusal.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// Whether no broker lets the client in; if so, gives back what waits for one: nothing of it was sent.
-    fn find_out(&self) {
-        let reports = self.clone();
-        self.probe.start(move |refusal| {
-            let refusal = refusal.filter(|_| !reports.admitted.load(Ordering::Relaxed));
-            let is_refused = refusal.is_some();
-            let mut known = reports.refusal.lock().unwrap_or_else(PoisonError::into_inner);
-            if known.as_ref().is_some_and(KafkaError::is_fatal) {
-                return;
-            }
-            *known = refusal;
-            drop(known);
-            if is_refused && let Some(client) = reports.client.get().and_then(Weak::upgrade) {
-                client.purge(PurgeConfig::default().queue());
-            }
-        });
-    }
-
-    /// A client that was refused tries seldom; whoever sends a record then does not wait for that.
-    fn find_out_again(&self) {
-        if !self.admitted.load(Ordering::Relaxed) && self.refusal().is_some() {
-            self.find_out();
-        }
-    }
-
-    /// A record that timed out while the broker refused the account was refused; one that timed out otherwise tells what
-    /// the connection said last.
-    fn explain(&self, mut failed: SendError) -> SendError {
-        if failed.error.code() != TIMED_OUT {
-            return failed;
-        }
-        match self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone() {
-            Some(trouble) if trouble.is_refused() => failed.error = trouble,
-            Some(trouble) => failed.error = failed.error.because(&trouble),
-            None => {}
-        }
-        failed
-    }
-}
-
-#[cfg(feature = "testing")]
-impl Reports {
-    /// Shows the test kit a record that was written.
-    fn saw(&self, message: &BorrowedMessage<'_>) {
-        let Some(lab) = &self.lab else { return };
-        let at = TopicPartition { topic: message.topic().into(), partition: message.partition() };
-        let mut batch = Batch::with_capacity(0, 1);
-        batch.push(message.offset(), message.timestamp().to_millis(), message.key(), message.payload(), |headers| {
-            native::copy_headers(message, headers);
-        });
-        lab.observe(Observed::Written { at, record: batch });
-    }
-}
-
 /// A record on its way to the broker. Dropping this does not take it back.
 pub(crate) struct Sending {
     reports: Reports,
@@ -414,27 +210,9 @@ impl Drop for Sink {
 }
 
 const QUEUE_FULL: &str = "QueueFull";
-const TIMED_OUT: &str = "MessageTimedOut";
-const ALL_DOWN: &str = "AllBrokersDown";
 
 fn closed(record: OutgoingRecord) -> SendError {
     SendError { error: KafkaError::closed("publisher"), record: Box::new(record) }
-}
-
-/// What a report hands back.
-fn given_back(message: &BorrowedMessage<'_>, timestamp: Option<i64>) -> Box<OutgoingRecord> {
-    let message = message.detach();
-    Box::new(OutgoingRecord {
-        topic: message.topic().to_owned(),
-        key: message.key().map(<[u8]>::to_vec),
-        value: message.payload().map(<[u8]>::to_vec),
-        headers: message.headers().cloned().unwrap_or_default(),
-        timestamp,
-    })
-}
-
-fn closed_too_early() -> KafkaError {
-    KafkaError::new("Closed", "the publisher was closed before the broker's answer", Class::Permanent)
 }
 
 fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Result<(), (SendError, Box<Report>)> {
@@ -451,85 +229,6 @@ fn enqueue(client: &Client, record: OutgoingRecord, report: Box<Report>) -> Resu
             let record = Box::new(OutgoingRecord { topic, key, value, headers, timestamp });
             Err((SendError { error: error.into(), record }, report))
         }
-    }
-}
-
-impl ClientContext for Reports {
-    fn error(&self, error: ClientError, reason: &str) {
-        let code = error.rdkafka_error_code();
-        let mut error = KafkaError::from(error).with_context(reason);
-        if code == Some(Code::ClusterAuthorizationFailed) {
-            // It may not even begin as an idempotent producer, and does not ask again.
-            error = error.for_good();
-        }
-        if self.closed.load(Ordering::Acquire) {
-            // Nobody waits for the connection any more.
-            tracing::debug!(%error, "publisher");
-            return;
-        }
-        if error.is_fatal() {
-            *self.refusal.lock().unwrap_or_else(PoisonError::into_inner) = Some(error.clone());
-        } else if !self.admitted.load(Ordering::Relaxed) && errors::is_of_the_connection(code) {
-            self.find_out();
-        }
-        if self.troubles.lock().unwrap_or_else(PoisonError::into_inner).are_new(error.code(), Instant::now()) {
-            tracing::warn!(%error, "publisher");
-        } else {
-            tracing::debug!(%error, "publisher, the same trouble");
-        }
-        let mut trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
-        // "All brokers are down" follows each refused or failed connection and says less.
-        if error.code() != ALL_DOWN || trouble.is_none() {
-            *trouble = Some(error);
-        }
-    }
-}
-
-impl ProducerContext for Reports {
-    type DeliveryOpaque = Box<Report>;
-
-    fn delivery(&self, result: &DeliveryResult<'_>, report: Box<Report>) {
-        #[cfg(feature = "testing")]
-        let (Ok(message) | Err((_, message))) = result;
-        #[cfg(feature = "testing")]
-        let topic = message.topic();
-        self.on_their_way.fetch_sub(1, Ordering::Relaxed);
-        self.room.notify_one();
-        let result = match result {
-            // The client library takes a record for written when a later one of its partition was, and then knows no offset.
-            // But a broker that has nothing of this client yet takes any record as the first one: those before it that it
-            // has refused, as it was not the leader yet, would be lost.
-            Ok(message) if message.offset() < 0 => {
-                Err(SendError { error: KafkaError::unconfirmed(), record: given_back(message, report.timestamp) })
-            }
-            Ok(_) => {
-                self.admitted.store(true, Ordering::Relaxed);
-                // The connection works again, so what it said before explains nothing that comes.
-                if let Ok(mut trouble) = self.trouble.try_lock()
-                    && trouble.is_some()
-                {
-                    *trouble = None;
-                }
-                #[cfg(feature = "testing")]
-                self.saw(message);
-                Ok(())
-            }
-            Err((error, message)) => {
-                let error = match error.rdkafka_error_code() {
-                    Some(Code::PurgeQueue | Code::PurgeInflight) => {
-                        let refusal = self.refusal().filter(|_| !self.closed.load(Ordering::Acquire));
-                        refusal.unwrap_or_else(closed_too_early)
-                    }
-                    _ => error.clone().into(),
-                };
-                Err(SendError { error, record: given_back(message, report.timestamp) })
-            }
-        };
-        #[cfg(feature = "testing")]
-        if let Some(lab) = &self.lab {
-            return lab.faults.answer(topic, Box::new(move || report.reply.answer(result)));
-        }
-        report.reply.answer(result);
     }
 }
 
