@@ -259,9 +259,11 @@ fn a_record_that_is_back_before_it_is_due_is_early_whichever_is_told_first() {
 
 #[test]
 fn a_member_holds_no_more_of_a_partition_than_its_queue_takes() {
-    let broken = |line| Court::of(Order::Key, 5).told(&[line]).broken();
-    assert_eq!(broken("holds 1 key 0 4352"), []);
-    assert_eq!(broken("holds 1 key 0 4353"), [Promise::Held]);
+    for (order, most) in [(Order::Partition, 4352), (Order::Key, 20_992), (Order::Unordered, 4608)] {
+        let broken = |waiting| Court::of(order, 5).told(&[&format!("holds 1 {} 0 {waiting}", order.name())]).broken();
+        assert_eq!(broken(most), []);
+        assert_eq!(broken(most + 1), [Promise::Held]);
+    }
 }
 
 #[test]

@@ -16,8 +16,17 @@ use crate::{
     plan::{KEYS, Order, PARTITIONS, Plan},
 };
 
-/// How many records of a partition may wait in a member for their handlers: a batch more than what makes it pause.
-const HELD: u64 = 4096 + 256;
+/// How many records of a partition may wait in a member for their handlers: a batch more than what makes it pause. By key
+/// those count as well that were taken and wait for others of their key, a batch more than what may be under way at one
+/// time; unordered, those of the batch that is being begun.
+fn held_at_most(order: Order) -> u64 {
+    let taken = match order {
+        Order::Partition => 0,
+        Order::Key => 16_384 + 256,
+        Order::Unordered => 256,
+    };
+    4096 + 256 + taken
+}
 
 pub(super) struct Topic {
     order: Order,
@@ -105,7 +114,7 @@ impl Topic {
             Line::Left { .. } | Line::Brokers { .. } | Line::Over => {}
             Line::Holds { member, at, waiting } => {
                 self.figures.held = self.figures.held.max(waiting);
-                if waiting > HELD {
+                if waiting > held_at_most(self.order) {
                     fault(Promise::Held, format!("{at}, member {member}: {waiting} records wait for their handlers"));
                 }
             }
