@@ -18,7 +18,9 @@ use tokio::{
 };
 
 use super::process::Processor;
-use crate::{delivery::Delivery, envelope::Poison, kafka::Ticket, record::Batch, settle::Outcome};
+use crate::{
+    delivery::Delivery, envelope::Poison, handler::HandlerError, kafka::Ticket, record::Batch, settle::Outcome,
+};
 
 /// Processes records, each in the task that is free first. There are as many as were at work at one time.
 pub(super) struct Pool {
@@ -98,6 +100,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 async fn work(processor: Arc<Processor>, queue: Arc<Queue>) {
     while let Some(Begun { job, mut delivery, permit, report }) = queue.next().await {
         let outcome = match job.batch.get(job.index) {
+            // Settling leaves it to the next owner of its partition.
+            _ if delivery.is_cancelled() => Ok(Outcome::Failed(HandlerError::new("its partition has gone"))),
             Some(record) => AssertUnwindSafe(processor.process(&record, &mut delivery)).catch_unwind().await,
             // Not so: it was looked at when it was taken.
             None => Ok(Outcome::Poison(Poison::NoValue)),
@@ -106,5 +110,50 @@ async fn work(processor: Arc<Processor>, queue: Arc<Queue>) {
         queue.at_work.fetch_sub(1, Ordering::Relaxed);
         // Where its worker is gone, the partition has another owner.
         let _ = report.send(Done { job, delivery, outcome });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::unbounded_channel;
+
+    use super::*;
+    use crate::{
+        client::Kafka, delivery::Assignment, kafka::Progress, record::TopicPartition, router::Routes,
+        settle::UnknownUrn,
+    };
+
+    /// What becomes of a record without a value.
+    async fn outcome_of(progress: Progress) -> Outcome {
+        let processor = Processor {
+            routes: Arc::new(Routes::new([])),
+            idempotency: None,
+            unknown_urn: UnknownUrn::default(),
+            counts: Arc::default(),
+        };
+        let mut batch = Batch::with_capacity(0, 1);
+        batch.push(0, None, None, None, |_| {});
+        let batch = Arc::new(batch);
+        let job = Job { batch: Arc::clone(&batch), index: 0, ticket: progress.take_and_start(0), key: None };
+        let assignment = Assignment {
+            kafka: Kafka::connect("localhost:9092").unwrap(),
+            retry_topics: Arc::new([]),
+            partition: TopicPartition { topic: "orders".into(), partition: 0 },
+            progress: Arc::new(progress),
+        };
+        let permit = Arc::new(Semaphore::new(1)).acquire_owned().await.unwrap();
+        let (report, mut reports) = unbounded_channel();
+        let pool = Pool::new(Arc::new(processor));
+        pool.begin(Begun { job, delivery: Delivery::new(&Arc::new(assignment), &batch, 0), permit, report });
+        reports.recv().await.unwrap().outcome.unwrap()
+    }
+
+    #[tokio::test]
+    async fn a_record_of_a_partition_that_has_gone_is_not_looked_at() {
+        let progress = Progress::new();
+        assert!(matches!(outcome_of(progress).await, Outcome::Poison(Poison::NoValue)));
+        let progress = Progress::new();
+        progress.stop();
+        assert!(matches!(outcome_of(progress).await, Outcome::Failed(_)));
     }
 }
