@@ -1,5 +1,6 @@
 //! A consuming process that is killed with SIGKILL at random moments, or suspended. Its handler writes a ledger, a line a
-//! record, with one write each, so that what it handled is known whatever happens to the process.
+//! record, with one write each, so that what it handled is known whatever happens to the process. All lines are of one
+//! length, a part of a page: a write across the end of one may be cut off there by the kill.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -46,9 +47,8 @@ fn consume(brokers: &str, topic: &str, group: &str, order: ProcessingOrder, ledg
         if order != ProcessingOrder::Partition && job.number.is_multiple_of(3) {
             tokio::time::sleep(Duration::from_millis(job.number % 5)).await;
         }
-        ledger.write_all(
-            format!("{} {} {} {}\n", std::process::id(), cx.partition(), cx.offset(), job.number).as_bytes(),
-        )?;
+        let line = format!("{} {} {} {}", std::process::id(), cx.partition(), cx.offset(), job.number);
+        ledger.write_all(format!("{line:<31}\n").as_bytes())?;
         Ok(())
     }
     let state = (File::options().create(true).append(true).open(ledger)?, order);
@@ -178,7 +178,7 @@ struct Line {
 
 impl Line {
     fn read(line: &str) -> Result<Self, Box<dyn std::error::Error>> {
-        let fields: Vec<_> = line.split(' ').collect();
+        let fields: Vec<_> = line.split_whitespace().collect();
         let [process, partition, offset, number] = fields[..] else { return Err(format!("{line:?}").into()) };
         Ok(Self {
             process: process.parse()?,
