@@ -2,6 +2,7 @@
 
 use std::{
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -29,6 +30,10 @@ pub(super) type Client = BaseConsumer<Group>;
 
 /// How long a rebalance may wait for the last commit of the partitions that go.
 const REVOKE_COMMIT: Duration = Duration::from_secs(5);
+
+/// How long a client that was told to close may take for it when nothing is left to do.
+const CLOSING: Duration = Duration::from_millis(250);
+const CLOSING_LOOK: Duration = Duration::from_millis(5);
 
 /// State of the member, shared by the poll loop and the callbacks that run inside its polls.
 pub(super) struct Group {
@@ -76,6 +81,11 @@ impl Group {
     /// before the client can be closed.
     pub(super) fn set_committer(&self, committer: Option<Committer>) {
         *self.committer.lock().unwrap_or_else(PoisonError::into_inner) = committer;
+    }
+
+    /// Then it has waited and committed.
+    fn is_leaving(&self) -> bool {
+        self.committer.lock().unwrap_or_else(PoisonError::into_inner).is_none()
     }
 
     fn troubles(&self) -> MutexGuard<'_, Troubles> {
@@ -146,6 +156,19 @@ impl Group {
     }
 }
 
+/// An assignment that comes when the member leaves is mostly one of a group that it has left already. The client library
+/// never answers who takes it up while it closes, and refuses it afterwards; if it goes on, the assignment is to be taken.
+fn wait_until_closed(client: &BaseConsumer<Group>) {
+    for _ in 0..CLOSING.as_millis() / CLOSING_LOOK.as_millis() {
+        let closed = client.closed();
+        // Also when it is: it says so a moment before it refuses.
+        thread::sleep(CLOSING_LOOK);
+        if closed {
+            return;
+        }
+    }
+}
+
 fn partitions(list: &TopicPartitionList) -> Vec<TopicPartition> {
     list.elements()
         .iter()
@@ -190,8 +213,10 @@ impl ClientContext for Group {
 
 impl ConsumerContext for Group {
     fn pre_rebalance(&self, client: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
-        if let Rebalance::Revoke(list) = rebalance {
-            self.revoked(list, client.assignment_lost());
+        match rebalance {
+            Rebalance::Revoke(list) => self.revoked(list, client.assignment_lost()),
+            Rebalance::Assign(_) if self.is_leaving() => wait_until_closed(client),
+            _ => {}
         }
     }
 
