@@ -9,7 +9,6 @@ use std::{
 };
 
 pub use self::builder::KafkaBuilder;
-
 #[cfg(feature = "validate")]
 use crate::validate::Schemas;
 use crate::{

@@ -83,15 +83,15 @@ impl<'a> InBatches<'a> {
     }
 
     fn ends(&self, stopped: Option<&Cause>) -> bool {
-        stopped.is_some() || self.worker.settlement.assignment.progress.is_stopped()
+        stopped.is_some() || self.worker.progress().is_stopped()
     }
 
     /// Takes the records of a batch in their order.
     async fn take(&mut self, batch: &Arc<Batch>) -> Option<Cause> {
-        self.worker.settlement.assignment.progress.begin(batch);
+        self.worker.progress().begin(batch);
         for (index, record) in (0..batch.len()).filter_map(|index| Some((index, batch.get(index)?))) {
             let delivery = self.worker.delivery(batch, index);
-            let ticket = self.worker.settlement.assignment.progress.take(record.offset);
+            let ticket = self.worker.progress().take(record.offset);
             let mut stopped = self.take_one(&record, delivery, ticket).await;
             if stopped.is_none() && self.run.as_ref().is_some_and(Run::is_full) {
                 stopped = self.handle_run().await;
@@ -125,7 +125,7 @@ impl<'a> InBatches<'a> {
             }
             Target::One(handler) => {
                 let _permit = self.permit().await?;
-                self.worker.settlement.assignment.progress.start(ticket);
+                self.worker.progress().start(ticket);
                 let outcome = self.processor.handle(route, handler.as_ref(), data, &delivery).await;
                 let stopped = self.settle(&delivery, ticket, &outcome).await;
                 if stopped.is_some() { stopped } else { self.worker.committed(record.offset).await }
@@ -182,7 +182,7 @@ impl<'a> InBatches<'a> {
         let Run { route, jobs, records, .. } = self.run.take()?;
         let _permit = self.permit().await?;
         let ((first, _), (last, _)) = records.first().zip(records.last())?;
-        records.iter().for_each(|(_, ticket)| self.worker.settlement.assignment.progress.start(*ticket));
+        records.iter().for_each(|(_, ticket)| self.worker.progress().start(*ticket));
         let deliveries = records.iter().map(|(delivery, _)| delivery.as_ref());
         let mut outcome = outcomes(self.processor.handle_batch(route, jobs, first, deliveries).await);
         let mut stopped = None;
@@ -201,14 +201,14 @@ impl<'a> InBatches<'a> {
     async fn permit(&mut self) -> Option<OwnedSemaphorePermit> {
         tokio::select! {
             biased;
-            () = self.worker.settlement.assignment.progress.stopped() => None,
+            () = self.worker.progress().stopped() => None,
             // The semaphore is never closed.
             permit = Arc::clone(&self.worker.handlers).acquire_owned() => permit.ok(),
         }
     }
 
     async fn settle(&mut self, delivery: &Delivery, ticket: Ticket, outcome: &Outcome) -> Option<Cause> {
-        self.worker.settlement.assignment.progress.start(ticket);
+        self.worker.progress().start(ticket);
         self.worker.settlement.settle(delivery, ticket, outcome).await.map(Cause::Record)
     }
 }

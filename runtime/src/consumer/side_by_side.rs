@@ -21,7 +21,7 @@ use super::{
     settlement::Settlement,
     worker::Worker,
 };
-use crate::record::Batch;
+use crate::{kafka::Progress, record::Batch};
 
 /// Records from the first unfinished one on, at most; that many are handled again after a crash. One batch more is taken.
 const SPAN: usize = 16_384;
@@ -79,9 +79,9 @@ impl SideBySide {
 
     /// Works until the assignment ends, or returns why the consumer has to stop.
     pub(super) async fn work(&mut self, worker: &mut Worker) -> Option<Cause> {
-        let progress = Arc::clone(&worker.settlement.assignment.progress);
+        let progress = Arc::clone(worker.progress());
         loop {
-            let wants_more = self.ready.is_empty() && self.has_room(&worker.settlement);
+            let wants_more = self.ready.is_empty() && self.has_room(&progress);
             tokio::select! {
                 biased;
                 () = progress.stopped() => return None,
@@ -114,11 +114,11 @@ impl SideBySide {
         }
     }
 
-    fn has_room(&mut self, settlement: &Settlement) -> bool {
+    fn has_room(&mut self, progress: &Progress) -> bool {
         self.batches.retain(|batch| Arc::strong_count(batch) > 1);
         let bytes = self.batches.iter().map(|batch| batch.size()).sum();
         let all = self.count(bytes);
-        bytes == 0 || (bytes <= BYTES && all <= ALL_BYTES && settlement.assignment.progress.span() <= SPAN)
+        bytes == 0 || (bytes <= BYTES && all <= ALL_BYTES && progress.span() <= SPAN)
     }
 
     /// Counts so many bytes in place of those before, and returns how many there are in all partitions.
@@ -131,12 +131,12 @@ impl SideBySide {
 
     /// Takes the records of a batch: each is ready, or waits for those of its key.
     fn take(&mut self, batch: &Arc<Batch>, worker: &Worker) {
-        worker.settlement.assignment.progress.begin(batch);
+        worker.progress().begin(batch);
         for (index, record) in (0..batch.len()).filter_map(|index| Some((index, batch.get(index)?))) {
             let job = Job {
                 batch: Arc::clone(batch),
                 index,
-                ticket: worker.settlement.assignment.progress.take(record.offset),
+                ticket: worker.progress().take(record.offset),
                 key: record.key.filter(|_| self.by_key).map(|key| self.hasher.hash_one(key)),
             };
             match job.key.map(|key| (key, self.keys.get_mut(&key))) {
@@ -154,7 +154,7 @@ impl SideBySide {
     /// Begins with the first record that is ready.
     fn begin(&mut self, worker: &Worker, permit: OwnedSemaphorePermit) {
         let Some(job) = self.ready.pop_front() else { return };
-        worker.settlement.assignment.progress.start(job.ticket);
+        worker.progress().start(job.ticket);
         let delivery = worker.delivery(&job.batch, job.index);
         self.running += 1;
         worker.pool.begin(Begun { job, delivery, permit, report: self.report.clone() });

@@ -11,7 +11,11 @@ use super::{
     Cause, CommitPolicy, ProcessingOrder, in_batches, pool::Pool, process::Processor, settlement::Settlement,
     side_by_side::SideBySide,
 };
-use crate::{delivery::Delivery, kafka::Batches, record::Batch};
+use crate::{
+    delivery::Delivery,
+    kafka::{Batches, Progress},
+    record::Batch,
+};
 
 /// How long what a partition has begun may take once a record has stopped its consumer.
 const LAST_WORK: Duration = Duration::from_secs(5);
@@ -52,11 +56,11 @@ impl Worker {
             Some(_) => drop(tokio::time::timeout(LAST_WORK, last).await),
         }
         // A failure of an assignment that has ended is left to the partition's next owner.
-        stopped.filter(|_| !self.settlement.assignment.progress.is_stopped())
+        stopped.filter(|_| !self.progress().is_stopped())
     }
 
     async fn one_by_one(&mut self) -> Option<Cause> {
-        let progress = Arc::clone(&self.settlement.assignment.progress);
+        let progress = Arc::clone(self.progress());
         loop {
             let batch = tokio::select! {
                 batch = self.batches.next() => Arc::new(batch?),
@@ -90,12 +94,16 @@ impl Worker {
         if self.commit_policy != CommitPolicy::EachRecord {
             return None;
         }
-        let progress = Arc::clone(&self.settlement.assignment.progress);
+        let progress = Arc::clone(self.progress());
         tokio::select! {
             () = progress.committed(offset) => None,
             () = progress.stopped() => None,
             error = self.settlement.client_ended() => Some(Cause::Kafka(error)),
         }
+    }
+
+    pub(super) fn progress(&self) -> &Arc<Progress> {
+        &self.settlement.assignment.progress
     }
 
     pub(super) fn delivery(&self, batch: &Arc<Batch>, index: usize) -> Delivery {

@@ -80,12 +80,12 @@ impl Group {
     /// Set while the member runs. The committer's thread holds the client, which holds this: it has to be taken out
     /// before the client can be closed.
     pub(super) fn set_committer(&self, committer: Option<Committer>) {
-        *self.committer.lock().unwrap_or_else(PoisonError::into_inner) = committer;
+        *self.committer() = committer;
     }
 
-    /// Then it has waited and committed.
-    fn is_leaving(&self) -> bool {
-        self.committer.lock().unwrap_or_else(PoisonError::into_inner).is_none()
+    /// Without one the member is leaving: it has waited and committed.
+    fn committer(&self) -> MutexGuard<'_, Option<Committer>> {
+        self.committer.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn troubles(&self) -> MutexGuard<'_, Troubles> {
@@ -141,8 +141,7 @@ impl Group {
             self.report(Event::Lost { partitions });
             return;
         }
-        // Without a committer the member is leaving: it has waited and committed.
-        let committer = self.committer.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let committer = self.committer().clone();
         if let Some(committer) = committer {
             let deadline = deadline(self.revoke_timeout);
             closed.iter().for_each(|lane| lane.progress.wait_until_idle(deadline));
@@ -159,7 +158,8 @@ impl Group {
 /// An assignment that comes when the member leaves is mostly one of a group that it has left already. The client library
 /// never answers who takes it up while it closes, and refuses it afterwards; if it goes on, the assignment is to be taken.
 fn wait_until_closed(client: &BaseConsumer<Group>) {
-    for _ in 0..CLOSING.as_millis() / CLOSING_LOOK.as_millis() {
+    let until = deadline(CLOSING);
+    while Instant::now() < until {
         let closed = client.closed();
         // Also when it is: it says so a moment before it refuses.
         thread::sleep(CLOSING_LOOK);
@@ -215,7 +215,7 @@ impl ConsumerContext for Group {
     fn pre_rebalance(&self, client: &BaseConsumer<Self>, rebalance: &Rebalance<'_>) {
         match rebalance {
             Rebalance::Revoke(list) => self.revoked(list, client.assignment_lost()),
-            Rebalance::Assign(_) if self.is_leaving() => wait_until_closed(client),
+            Rebalance::Assign(_) if self.committer().is_none() => wait_until_closed(client),
             _ => {}
         }
     }

@@ -16,6 +16,8 @@ use rdkafka::{
 };
 use tokio::sync::{Notify, oneshot};
 
+#[cfg(feature = "testing")]
+use super::native;
 use super::{
     errors,
     line::Place,
@@ -30,7 +32,6 @@ use crate::{
 };
 #[cfg(feature = "testing")]
 use crate::{
-    kafka::native,
     lab::{Lab, Observed},
     record::{Batch, TopicPartition},
 };
