@@ -96,6 +96,8 @@ pub(super) struct Lane {
     batches: Option<UnboundedSender<Batch>>,
     records: u64,
     bytes: u64,
+    /// Offset and timestamp of the last record.
+    last: Option<(i64, i64)>,
     /// Bytes that may wait here.
     limit: u64,
     room: Arc<Room>,
@@ -123,6 +125,7 @@ impl Lane {
             batches: Some(sender),
             records: 0,
             bytes: 0,
+            last: None,
             limit: LANE_BYTES,
             room,
             end_offset: None,
@@ -132,8 +135,17 @@ impl Lane {
     }
 
     /// Whether the lane is full now.
+    ///
+    /// The client library pauses its partitions for a rebalance. Where it does so between taking a record from its queue
+    /// and noting that, it begins behind the pause with the same record again: that is one delivery, not two. The timestamp
+    /// tells it from a record of a topic that was deleted and made anew.
     fn push(&mut self, message: &BorrowedMessage<'_>) -> bool {
         let timestamp = message.timestamp().to_millis().filter(|ms| *ms >= 0);
+        let this = timestamp.map(|timestamp| (message.offset(), timestamp));
+        if this.is_some() && this == self.last {
+            return false;
+        }
+        self.last = this;
         self.filling.push(message.offset(), timestamp, message.key(), message.payload(), |headers| {
             native::copy_headers(message, headers);
         });
@@ -327,5 +339,48 @@ mod tests {
             lanes.close("orders", number);
         }
         assert_eq!(limits(&lanes), [LANE_BYTES; 4]);
+    }
+
+    #[cfg(feature = "testing")]
+    #[tokio::test]
+    async fn a_record_that_the_client_hands_out_once_more_is_taken_once_and_a_new_one_in_its_place_is_taken() {
+        use rdkafka::{ClientConfig, Offset, TopicPartitionList, consumer::Consumer as _};
+
+        use super::super::{mock::MockBroker, outgoing::OutgoingRecord, sink::Sink};
+        use crate::config::Config;
+
+        let broker = MockBroker::start().unwrap();
+        ["orders", "anew"].iter().for_each(|topic| broker.create_topic(topic, 1).unwrap());
+        let sink = Sink::new(&Config::new(broker.brokers())).unwrap();
+        for (topic, timestamp) in [("orders", 1), ("orders", 2), ("anew", 3), ("anew", 3)] {
+            let mut record = OutgoingRecord::new(topic.to_owned(), None, Some(b"{}".to_vec()), None);
+            record.timestamp = Some(timestamp);
+            sink.send(record).await.unwrap();
+        }
+        let mut client = ClientConfig::new();
+        client.set("bootstrap.servers", broker.brokers()).set("group.id", "workers");
+        let client: rdkafka::consumer::BaseConsumer = client.create().unwrap();
+        let read_from = |topic: &str, offset| {
+            let mut list = TopicPartitionList::new();
+            list.add_partition_offset(topic, 0, Offset::Offset(offset)).unwrap();
+            client.assign(&list).unwrap();
+            loop {
+                if let Some(message) = client.poll(Duration::from_secs(1)) {
+                    return message.unwrap();
+                }
+            }
+        };
+
+        let partition = TopicPartition { topic: "orders".into(), partition: 0 };
+        let (mut lane, mut assigned) = Lane::open(partition, Arc::default(), None);
+        for (topic, offset) in [("orders", 0), ("orders", 0), ("orders", 1), ("orders", 1), ("anew", 1)] {
+            lane.push(&read_from(topic, offset));
+        }
+        lane.flush();
+        let batch = assigned.batches.next().await.unwrap();
+        let taken: Vec<_> = (0..batch.len()).filter_map(|index| batch.get(index)).collect();
+        let taken: Vec<_> = taken.iter().map(|record| (record.offset, record.timestamp)).collect();
+        assert_eq!(taken, [(0, Some(1)), (1, Some(2)), (1, Some(3))]);
+        assert_eq!(lane.records, 3);
     }
 }
