@@ -36,7 +36,7 @@ const LANE_RECORDS: u64 = 4096;
 /// Bytes that may wait for a worker before their partition is paused.
 const LANE_BYTES: u64 = 4 * 1024 * 1024;
 /// Bytes that may wait for all workers together, shared out evenly; a batch a partition may wait in any case.
-const ALL_BYTES: u64 = 32 * 1024 * 1024;
+const ALL_BYTES: u64 = 16 * 1024 * 1024;
 
 /// A partition that was assigned: its records in order, and where to note how far they got.
 pub(crate) struct Assigned {
@@ -323,11 +323,11 @@ mod tests {
             Lane::open(partition, Arc::default(), None).0
         };
         let limits = |lanes: &Lanes| lanes.open.iter().map(|lane| lane.limit).collect::<Vec<_>>();
-        for number in 0..8 {
+        for number in 0..4 {
             lanes.add(open(number));
         }
-        assert_eq!(limits(&lanes), [LANE_BYTES; 8]);
-        for number in 8..32 {
+        assert_eq!(limits(&lanes), [LANE_BYTES; 4]);
+        for number in 4..32 {
             lanes.add(open(number));
         }
         assert_eq!(limits(&lanes), [ALL_BYTES / 32; 32]);
