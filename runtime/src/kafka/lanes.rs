@@ -143,6 +143,7 @@ impl Lane {
         let timestamp = message.timestamp().to_millis().filter(|ms| *ms >= 0);
         let this = timestamp.map(|timestamp| (message.offset(), timestamp));
         if this.is_some() && this == self.last {
+            tracing::debug!(at = %self.partition, offset = message.offset(), "handed out once more");
             return false;
         }
         self.last = this;
